@@ -123,10 +123,13 @@ def _was_rejected(error: Error) -> bool:
     return sqlstate is not None and not sqlstate.startswith(("08", "57P")) and not has_unknown_outcome(error)
 
 
+# Batches of clicks share this advisory lock: a move waits for them, so that a batch knows whose link it counts.
+COUNTING_LOCK = 5_823_145
 # A key share lock prevents deletion of the counter, but not updates by others.
 _KEEP = (
     "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE"
 )
+_OWNERS = "SELECT link_id, owner_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])"
 _EXISTING = """
 SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])
 UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[])
@@ -172,6 +175,21 @@ def subtract_clicks(link_id: int, *, clicks: int, imported: int, imported_left: 
     values = {"link": link_id, "clicks": clicks, "imported": imported, "imported_left": imported_left}
     [(left,)] = fetch(_SUBTRACT, values)
     return int(left)
+
+
+def wait_for_batches() -> None:
+    """Wait until no batch of clicks is open, and let none begin until the caller's transaction ends.
+
+    The caller has locked no counter yet.
+    """
+    execute("SELECT pg_advisory_xact_lock(%s)", [COUNTING_LOCK])
+
+
+def owners_of(link_ids: Collection[int]) -> dict[int, int]:
+    """The ids of the workspaces that have these links, without deleted ones."""
+    with prepared_cursor() as cursor:
+        cursor.execute(_OWNERS, [integer_array(link_ids)])
+        return dict(cursor.fetchall())
 
 
 def existing_links(link_ids: Collection[int], *, keep: bool = False) -> set[int]:

@@ -26,19 +26,21 @@ from analytics.counting.day_visitors import DATE_OFFSET, EPOCH, date_of
 from analytics.counting.enrichment import Facts
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
 from common.database import PLAN_BY_KEY, PLAN_BY_LINK, copy_rows, integer_array, prepared_cursor, text_array
+from links.clicks import COUNTING_LOCK
 
 SLOTS = 8
 # Marks the clicks that another service counted. No drainer uses it; see `analytics.counting.imported_days`.
 IMPORTED = -1
 _LOCK = 5_823_143
 _CHOOSE = f"""
-SELECT slot, {PLAN_BY_KEY} FROM generate_series(0, {SLOTS - 1}) slot
-WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
+SELECT slot, {PLAN_BY_KEY}, pg_advisory_xact_lock_shared({COUNTING_LOCK})
+FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
 """  # noqa: S608 # built from constants
 _TAKE_ALL = f"SELECT pg_advisory_xact_lock({_LOCK}, slot) FROM generate_series(0, {SLOTS - 1}) slot"  # noqa: S608 # built from constants
 _WAIT = f"""
 WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
-SELECT number, {PLAN_BY_KEY} FROM slot, pg_advisory_xact_lock({_LOCK}, number)
+SELECT number, {PLAN_BY_KEY}, pg_advisory_xact_lock_shared({COUNTING_LOCK})
+FROM slot, pg_advisory_xact_lock({_LOCK}, number)
 """  # noqa: S608 # built from constants
 
 
@@ -134,7 +136,7 @@ class Day:
 
     __slots__ = ("clicks", "counts", "quarters", "unique_clicks", "visitors")
 
-    def __init__(self, batch: Sequence[Facts], places: Sequence[int]) -> None:
+    def __init__(self, batch: Sequence[Facts] = (), places: Sequence[int] = ()) -> None:
         """Count the clicks at these places of the batch."""
         self.clicks = len(places)
         self.unique_clicks = 0
@@ -206,6 +208,10 @@ class OneClick:
     @property
     def counts(self) -> dict[str, int]:
         return dict.fromkeys(self._keys, 1)
+
+    @property
+    def quarters(self) -> dict[int, list[int]]:
+        return {self.quarter: [1, self.unique_clicks]}
 
     @property
     def packed_counts(self) -> str:
@@ -311,7 +317,7 @@ def _add_up(cursor: CursorWrapper, number: int, links: list[int], slot: int) -> 
         short = None if text is None else _short(values)
         if short is None:
             counts += _rows(link_id, number, values)
-        packed = None if numbers is None else pack_quarters(_unpack_quarters(numbers))
+        packed = None if numbers is None else pack_quarters(unpack_quarters(numbers))
         new.append((link_id, short, None if packed is None else integer_array(packed)))
     texts, quarters = [text for _, text, _ in new], [numbers for _, _, numbers in new]
     ids = integer_array(link_id for link_id, _, _ in new)
@@ -348,7 +354,7 @@ def pack_quarters(quarters: Mapping[int, list[int]]) -> list[int] | None:
     return [number for quarter in sorted(quarters, reverse=True) for number in (quarter, *quarters[quarter])]
 
 
-def _unpack_quarters(numbers: Sequence[int]) -> dict[int, list[int]]:
+def unpack_quarters(numbers: Sequence[int]) -> dict[int, list[int]]:
     quarters: dict[int, list[int]] = {}
     for place in range(0, len(numbers), 3):
         quarter, clicks, unique_clicks = numbers[place : place + 3]

@@ -20,6 +20,7 @@ from analytics.counting.day_visitors import EPOCH
 from analytics.counting.days import IMPORTED, take_all_slots
 from analytics.counting.imported_days import LOCK as IMPORT_LOCK
 from analytics.counting.rollups import add_unreported
+from analytics.counting.workspace_rollups import lock_changes, subtract_days
 from analytics.models import Dimension
 from common.errors import Unavailable
 
@@ -134,6 +135,7 @@ def erase_days(link_id: int, before: date) -> tuple[Erased, int]:
     Returns the number of these raw clicks, too. Then call `keep_in_counter` or `take_from_counter`.
     """
     values: dict[str, Any] = {"link": link_id, "before": before}
+    lock_changes()
     with connection.cursor() as cursor:
         # In the order of imports and of batches.
         cursor.execute(_LOCK, [IMPORT_LOCK])
@@ -143,6 +145,7 @@ def erase_days(link_id: int, before: date) -> tuple[Erased, int]:
         raw_clicks = cursor.rowcount
         cursor.execute(_OTHER_REQUESTS, values)
         [other_requests] = cursor.fetchone()
+        subtract_days(link_id, before)
         for statement in (_SUBTRACT_FROM_LIFE, _SUBTRACT_FROM_MONTH, *_DELETE_MONTHS, *_DELETE_DAYS):
             cursor.execute(statement, values)
         cursor.execute(_DELETE_TOTALS, values)

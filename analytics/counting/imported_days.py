@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from analytics.counting.closed_days import add_late_months, closed_day
 from analytics.counting.day_visitors import EPOCH
 from analytics.counting.days import IMPORTED
+from analytics.counting.workspace_rollups import add_imported, lock_changes
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
 from links.clicks import existing_links
 from links.storage.insert import raise_imported_clicks
@@ -77,6 +78,7 @@ def add_days(days: Days) -> int:
     that have been deleted.
     """
     with transaction.atomic(), connection.cursor() as cursor:
+        lock_changes()
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         added = new_clicks(days)
         links = existing_links({link_id for link_id, _ in added}, keep=True)
@@ -90,6 +92,7 @@ def add_days(days: Days) -> int:
             cursor.execute(statement, parameters)
         cursor.execute(_TOTALS, {"links": sorted(links)})
         raise_imported_clicks(dict(cursor.fetchall()))
+        add_imported(parameters, _counts("sum(added.clicks)"), _QUARTER)
     return sum(added.values())
 
 

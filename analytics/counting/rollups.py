@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db import connection
 
+from analytics.counting import workspace_rollups
 from analytics.counting.closed_days import closed_day
 from analytics.counting.day_visitors import add_visitors
 from analytics.counting.days import Day, OneClick, add_days
@@ -144,6 +145,8 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     deleted = links - add_clicks(counted.clicks(links))
     if deleted:
         _delete(deleted, slot)
+    if rollups := workspace_rollups.rollups():
+        workspace_rollups.add_batch(rollups, batch, counted.days, counted.outcomes, deleted)
     if counted.unreported:
         add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})
 

@@ -268,6 +268,35 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='WorkspaceRollup',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Its rows have minus this number as link_id.', primary_key=True, serialize=False)),
+                    ('owner_id', models.BigIntegerField(db_comment='Workspace; it may be deleted.', unique=True)),
+                    ('is_complete', models.BooleanField(db_comment='Whether it has all clicks; otherwise they are being added up.', db_default=False)),
+                    ('begun_at', models.DateTimeField(db_comment='When it was begun.', db_default=django.db.models.functions.datetime.Now())),
+                ],
+                options={
+                    'db_table_comment': 'Workspaces of which the days of all links are added up.',
+                },
+            ),
+            migrations.CreateModel(
+                name='RollupChange',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('link_id', models.BigIntegerField(db_comment='Minus the number of the roll-up.', db_index=True)),
+                    ('day', models.DateField(db_comment='Day (UTC).')),
+                    ('slot', models.SmallIntegerField(db_comment='-1 for imported clicks, otherwise 0.')),
+                    ('clicks', models.IntegerField(db_comment='Clicks.')),
+                    ('unique_clicks', models.IntegerField(db_comment='Unique clicks.')),
+                    ('quarters', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Like analytics_daytotal.quarters, with all quarters of an hour.', size=None)),
+                    ('counts', models.TextField(db_collation='C', db_comment='Like analytics_daytotal.counts.')),
+                    ('outcomes', models.TextField(db_collation='C', db_comment='Other requests by outcome, packed like counts.')),
+                ],
+                options={
+                    'db_table_comment': 'What analytics_daytotal and analytics_busydaycount lack of roll-ups of workspaces.',
+                },
+            ),
+            migrations.CreateModel(
                 name='UnknownCode',
                 fields=[
                     ('pk', models.CompositePrimaryKey('domain_id', 'day', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -329,6 +358,7 @@ class Migration(migrations.Migration):
             'clicks.sql',
             'days.sql',
             'storage.sql',
+            'workspaces.sql',
             'deletion.sql',
             'views.sql',
         ),

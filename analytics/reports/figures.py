@@ -68,6 +68,8 @@ class Statement(NamedTuple):
 
 
 OF_CHOSEN = "link_id IN (SELECT link_id FROM chosen)"
+# A look-up for each click: a hash of a million links takes longer than the clicks of a day.
+_OF_OWNER = "(SELECT owner_id FROM links_clickcounter WHERE link_id = c.link_id) = %(owner)s"
 _STEP = "width_bucket(day, %(steps)s::date[])"
 _OF_DAYS = """
 {chosen}, day AS MATERIALIZED (
@@ -139,7 +141,7 @@ _IMPORTED = (
 _READ = f"SELECT {Row.READ}, '', number, 0 FROM grouped WHERE no_step = 1 AND no_link = 1"
 _HEAT = """
 SELECT {kind}, to_char(start AT TIME ZONE %(zone)s, 'ID-FMHH24'), sum(clicks)::bigint, sum(unique_clicks)::bigint
-FROM ({rows}) quarter GROUP BY 2
+FROM ({rows}) quarter GROUP BY 2 HAVING sum(clicks) > 0
 """
 
 
@@ -172,7 +174,11 @@ def from_rollups(
     )
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
-    if edges:
+    if edges and scope.is_rolled:
+        text += edge_values(
+            dimensions, edges, OF_CHOSEN, of_clicks=_OF_OWNER, quarters="analytics_rolledquarter"
+        )
+    elif edges:
         text += edge_values(dimensions, edges, OF_CHOSEN)
     text += _COUNTED.format(
         outcomes=outcomes,
@@ -180,6 +186,33 @@ def from_rollups(
         lists=lists(wanted.breakdowns),
     )
     return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
+
+
+# In the order of their clicks, the links are looked up until enough are of the workspace.
+_RANKING = """
+SELECT l.id, l.public_id, most.clicks, most.unique_clicks FROM (
+    SELECT link_id, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks FROM ({parts}) part
+    WHERE link_id > 0 GROUP BY 1 HAVING sum(clicks) > 0 ORDER BY clicks DESC, link_id DESC
+) most CROSS JOIN LATERAL (
+    SELECT id, public_id FROM links_link WHERE id = most.link_id AND owner_id = %(owner)s OFFSET 0
+) l ORDER BY most.clicks DESC, most.link_id DESC LIMIT %(top)s
+"""
+_WHOLE_DAYS_OF_LINKS = """
+SELECT link_id, clicks, unique_clicks FROM analytics_daytotal WHERE day BETWEEN %(whole_first)s AND %(whole_last)s
+"""
+_EDGE_OF_LINKS = """
+SELECT link_id, clicks, unique_clicks FROM analytics_quartertotal
+WHERE day BETWEEN (%(since_{number})s::timestamptz AT TIME ZONE 'UTC')::date
+    AND (%(until_{number})s::timestamptz AT TIME ZONE 'UTC')::date
+AND start >= %(since_{number})s AND start < %(until_{number})s
+"""
+
+
+def top_links(scope: Scope, period: Period, top: int) -> Statement:
+    """The links of a workspace with the most clicks, for a large one: reads the days of all links, and of others."""
+    edges = [_EDGE_OF_LINKS.format(number=number) for number in range(len(period.edges))]
+    text = _RANKING.format(parts=" UNION ALL ".join([_WHOLE_DAYS_OF_LINKS, *edges]))
+    return Statement(text, parameters_of(scope, period, Wanted((), (), 0, top)))
 
 
 def quarter_rows(scope: Scope) -> str:

@@ -162,13 +162,13 @@ _EDGES = """
 edge AS MATERIALIZED (
     SELECT CASE {cases} END AS dimension, coalesce({columns}) AS value, count(*) AS clicks
     FROM (
-        SELECT {values} FROM analytics_click
-        WHERE {of_links} AND kind = {click} AND {in_minutes} AND ({in_time})
+        SELECT {values} FROM analytics_click c
+        WHERE {of_clicks} AND kind = {click} AND {in_minutes} AND ({in_time})
     ) click GROUP BY GROUPING SETS ({sets}, ())
 ), deleted AS (
     SELECT (
-        SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_quartertotal
-        WHERE {of_links} AND day BETWEEN %(touched_first)s AND %(touched_last)s AND ({in_start})
+        SELECT coalesce(sum(clicks), 0)::bigint FROM {quarters} WHERE {of_links}
+        AND day BETWEEN %(touched_first)s AND %(touched_last)s AND ({in_start})
     ) - (SELECT clicks FROM edge WHERE dimension IS NULL) AS clicks
 ),
 """
@@ -264,11 +264,23 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
     return _values(breakdowns, days + outcomes + EDGE_PARTS + branches, edge)
 
 
-def edge_values(dimensions: Collection[Dimension], edges: int, of_links: str) -> str:
-    """The CTEs that `EDGE_PARTS` reads. ``of_links`` is a condition on ``link_id``."""
+def edge_values(
+    dimensions: Collection[Dimension],
+    edges: int,
+    of_links: str,
+    *,
+    of_clicks: str = "",
+    quarters: str = "analytics_quartertotal",
+) -> str:
+    """The CTEs that `EDGE_PARTS` reads. ``of_links`` is a condition on ``link_id``.
+
+    ``of_clicks``: the one for a raw click ``c``, if it is another.
+    """
     names = {dimension: f"value_{dimension:d}" for dimension in dimensions if dimension in _CLICK_VALUES}
     return _EDGES.format(
         of_links=of_links,
+        of_clicks=of_clicks or of_links,
+        quarters=quarters,
         cases=" ".join(f"WHEN GROUPING({name}) = 0 THEN {dimension:d}" for dimension, name in names.items()),
         columns=", ".join(names.values()),
         values=", ".join(f"{_CLICK_VALUES[dimension]} AS {name}" for dimension, name in names.items()),

@@ -20,7 +20,14 @@ FEW_LINKS = 20_000
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
 _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
-_COUNT = "SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c"
+_COUNT = "SELECT (SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c)"
+_ROLLUP = "(SELECT id FROM analytics_workspacerollup WHERE owner_id = %(owner)s AND is_complete)"
+# The rows of a roll-up with the changes that wait.
+_OF_ROLLUP = {
+    "analytics_daytotal": "analytics_rolledday",
+    "analytics_quartertotal": "analytics_rolledquarter",
+    "analytics_busydaycount": "analytics_rolledoutcome",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +43,22 @@ class Selection:
 class Scope(NamedTuple):
     """``links`` is a query for the column ``link_id`` with these values of parameters.
 
-    ``number``: how many links these are, at most FEW_LINKS + 1.
+    ``number``: how many links these are, at most FEW_LINKS + 1. ``rollup``: the number of the roll-up that has all of
+    them, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
     """
 
     links: str
     values: dict[str, Any]
     number: int
+    rollup: int | None = None
+    is_rolled: bool = False
+
+    def rolled(self) -> Scope:
+        """The roll-up instead of the links, if there is one."""
+        if self.rollup is None:
+            return self
+        values = self.values | {"rollup": -self.rollup}
+        return Scope("SELECT %(rollup)s::bigint AS link_id", values, 1, self.rollup, is_rolled=True)
 
     @property
     def are_few(self) -> bool:
@@ -52,8 +69,12 @@ class Scope(NamedTuple):
         """The CTE with the links. Those of a large workspace are read again instead of stored: that is faster."""
         return f"chosen AS {'NOT ' if self.links == _ALL and not self.are_few else ''}MATERIALIZED ({self.links})"
 
+    def table(self, name: str) -> str:
+        return _OF_ROLLUP[name] if self.is_rolled else name
+
     def rows(self, table: str, columns: str, condition: str) -> str:
         """A query for the rows of the links in a table ``t``. The statement has the links in the CTE ``chosen``."""
+        table = self.table(table)
         names = f"t.link_id{''.join(f', t.{name}' for name in columns.split())}"
         if not self.are_few:
             return f"SELECT {names} FROM {table} t JOIN chosen USING (link_id) WHERE {condition}"  # noqa: S608 # constants
@@ -94,8 +115,9 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
         values |= condition.values(f"utm_{key}")
     links = _SOME + conditions if conditions else _ALL
-    [[number]] = fetch(_COUNT.format(links=links), {**values, "most": FEW_LINKS + 1})
-    return Scope(links, values, number)
+    count = f"{_COUNT.format(links=links)}, {'NULL' if conditions else _ROLLUP}"
+    [(number, rollup)] = fetch(count, {**values, "most": FEW_LINKS + 1})
+    return Scope(links, values, number, rollup)
 
 
 def utm_value(key: str) -> str:

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
-from analytics.reports.figures import Row, Statement, Wanted, from_rollups
+from analytics.reports.figures import Row, Statement, Wanted, from_rollups, top_links
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import from_raw_clicks
@@ -28,6 +28,8 @@ from analytics.reports.scope import Scope
 from common.database import execute, fetch
 from common.errors import FieldError, InvalidFields
 
+# Of more clicks, a report of a large workspace lists no top links: it would read the days of all of them.
+MAX_RANKED_CLICKS = 300_000
 # What a list calls the values that its limit leaves out.
 OTHER = "other"
 
@@ -36,11 +38,15 @@ _CANCELED = "57014"
 _LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
 _FIRST_AND_LAST = """
 SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
-    SELECT min(day) AS first, max(day) AS last FROM analytics_daytotal WHERE link_id = chosen.link_id
+    SELECT min(day) AS first, max(day) AS last FROM {days} WHERE link_id = chosen.link_id
 ) days
 """
+# Days of a roll-up stay when their links have gone.
+_ROLLED_DAYS = "(SELECT link_id, day FROM {days} GROUP BY 1, 2 HAVING sum(clicks) > 0) rolled"
 _FIRST_AND_LAST_QUARTER = """
-WITH {chosen} SELECT min(start), max(start) FROM ({rows}) quarters
+WITH {chosen} SELECT min(start), max(start) FROM (
+    SELECT start FROM ({rows}) quarters GROUP BY 1 HAVING sum(clicks) > 0
+) counted
 """
 _OLDEST = """
 WITH {chosen} SELECT min(minute) FROM ({rows}) clicks
@@ -109,6 +115,8 @@ def figures(
         )
     else:
         by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
+        if wanted.group is None or wanted.group.is_heat:
+            scope = scope.rolled()
         statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
     rows = _execute(*statement)
     # In the order of the lists: the rest comes last.
@@ -138,8 +146,11 @@ def figures(
         elif number > 0:
             counts[Breakdown(number)].append(Value(OTHER if name is None else name, total))
     by_time = [by_step.get(step, (0, 0)) for step in range(len(steps))]
+    total_clicks = sum(total for total, _ in by_time)
+    if scope.is_rolled and wanted.top and total_clicks <= MAX_RANKED_CLICKS:
+        listed = [Top(*row) for row in _execute(*top_links(scope, period, wanted.top))]
     return Figures(
-        sum(total for total, _ in by_time),
+        total_clicks,
         None if is_raw else sum(unique for _, unique in by_time),
         sums[Row.IMPORTED],
         [
@@ -161,13 +172,16 @@ def cut(values: list[Value], limit: int) -> list[Value]:
 
 def life(scope: Scope, query: RequestedRange) -> Period:
     """The days from the first one with a click to today. Raises InvalidFields if there are too many links."""
-    today = timezone.now().astimezone(query.zone).date()
-    [bounds] = _execute(_FIRST_AND_LAST.format(links=scope.links), scope.values)
+    today, scope = timezone.now().astimezone(query.zone).date(), scope.rolled()
+    of_days = scope.table("analytics_daytotal")
+    if scope.is_rolled:
+        of_days = _ROLLED_DAYS.format(days=of_days)
+    [bounds] = _execute(_FIRST_AND_LAST.format(links=scope.links, days=of_days), scope.values)
     days = [day for day in bounds if day is not None]
     if days and query.zone is not UTC:
         text = _FIRST_AND_LAST_QUARTER.format(
             chosen=scope.chosen,
-            rows=scope.rows("analytics_quartertotal", "start", "t.day = ANY(%(days)s::date[])"),
+            rows=scope.rows("analytics_quartertotal", "start clicks", "t.day = ANY(%(days)s::date[])"),
         )
         [bounds] = _execute(text, scope.values | {"days": days})
         days = [start.astimezone(query.zone).date() for start in bounds]

@@ -28,6 +28,7 @@ from common.database import fetch
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions
 from common.ids import parse_public_id
+from links.clicks import wait_for_batches
 from links.code_claims import codes_of
 from links.errors import url_not_found
 from links.fields import UNIQUE
@@ -81,6 +82,7 @@ def change_owner(link_ids: Collection[int], *, source: Workspace, target: Worksp
         "source_account": source.account_id,
         "target_account": target.account_id,
     }
+    wait_for_batches()
     with connection.cursor() as cursor:
         for statement in (_LOCK_COUNTERS, _MOVE, _MOVE_COUNTERS):
             cursor.execute(statement, values)

@@ -12,6 +12,7 @@ from django.db import Error, connection
 
 from analytics.counting.pipeline import Drainer
 from analytics.counting.retention import has_missed_partition
+from analytics.counting.workspace_rollups import fold_changes
 from analytics.journal.drops import allocate_drop_counter
 from common.database import is_conflict, is_outage
 from common.host import vitals
@@ -22,6 +23,8 @@ from common.host.metrics import count_database_error, count_drained
 # They must be in the reports within a second.
 PAUSE_SECONDS = 0.5
 OUTAGE_SECONDS = 1.0
+# Reports read what is not folded yet.
+FOLD_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -45,12 +48,15 @@ class Command(BaseCommand):
         gc.freeze()
         gc.set_threshold(1_000_000)
         drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged)
-        once, counted = once or damaged, 0
+        once, counted, fold_at = once or damaged, 0, time.monotonic()
         while True:
             vitals.beat()
             began = time.monotonic()
             try:
                 taken = drainer.drain_batch()
+                if time.monotonic() >= fold_at:
+                    fold_changes()
+                    fold_at = time.monotonic() + FOLD_SECONDS
             except Error as error:
                 if is_conflict(error) or has_missed_partition(error):
                     logger.warning("Retrying a batch of clicks after a conflict: %s", error)

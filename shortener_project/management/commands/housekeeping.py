@@ -24,6 +24,7 @@ from analytics.counting.retention import (
     ensure_partitions,
 )
 from analytics.counting.unknown_codes import delete_old_codes
+from analytics.counting.workspace_rollups import begin_rollups
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
@@ -82,6 +83,7 @@ def run_all_steps() -> Error | None:
         partial(trim_large_histories, settings.HISTORY_MB),
         ensure_partitions,
         close_days,
+        begin_rollups,
         delete_old_visitors,
         delete_old_codes,
         partial(delete_old_clicks, settings.CLICK_RETENTION_DAYS),
