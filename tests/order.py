@@ -2,7 +2,7 @@
 
 A test is marked `slow` if it starts the service or another server as real processes, kills or stops a process, sends
 requests by the thousand, draws and reads pictures by the hundred, drives a browser, or waits for a timeout of the
-service, or takes longer than 1.5 seconds on an idle machine. Everything else is quick, and so are the tests of roles,
+service, or takes longer than one second on an idle machine. Everything else is quick, and so are the tests of roles,
 scopes and tenants.
 
 `--dist worksteal` gives each worker an equal number of consecutive tests, and a worker that has finished takes half of

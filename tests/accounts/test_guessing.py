@@ -44,6 +44,7 @@ def test_networks_of_one_ipv6_provider_do_not_lock_out_the_owner(alice: NewAccou
     assert log_in("2001:db8:ffff::1", PASSWORD).status_code == 200
 
 
+@pytest.mark.slow
 def test_under_attack_an_unknown_network_has_two_attempts(alice: NewAccount) -> None:
     attack(100)
     assert statuses(CAFE, 3) == [401, 401, 429]
@@ -85,6 +86,7 @@ def test_the_many_networks_of_one_provider_share_a_limit(alice: NewAccount) -> N
     assert log_in("10.10.0.1", PASSWORD).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_known_network_is_not_refused_at_the_limit_of_its_provider(alice: NewAccount) -> None:
     assert log_in("10.9.255.1", PASSWORD).status_code == 200
     assert {log_in(f"10.9.{number}.1").status_code for number in range(200)} == {401}

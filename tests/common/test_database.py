@@ -87,6 +87,7 @@ def test_inside_a_transaction_nothing_is_repeated() -> None:
     assert query.runs == 1
 
 
+@pytest.mark.slow
 def test_error_of_a_query_on_a_good_connection_is_not_repeated() -> None:
     """A statement timeout is an OperationalError too; a second attempt would double the load that caused it."""
     slow = Query("SET statement_timeout = 1; SELECT pg_sleep(10)")

@@ -97,6 +97,7 @@ def test_accounts_and_sessions_are_as_described(
 
 # As with a taken code, below.
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_domains_are_as_described(
     api: APIClient,
     anonymous: APIClient,

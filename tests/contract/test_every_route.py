@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from rest_framework.test import APIClient
 
 from testing.accounts.fixtures import alice as alice
@@ -150,6 +151,7 @@ def test_no_path_ends_in_a_slash() -> None:
 
 
 @for_every_call(ROUTES, "POST", "PUT", "PATCH", "DELETE")
+@pytest.mark.slow
 def test_broken_body_is_400(method: str, route: Route, bearer: APIClient) -> None:
     bodies = [b"{", b"[]", b"null", b'"text"', b'{"a":1,"a":2}', b"[" * 20_000, b"\xff", b'{"\\ud800":1}']
     for body in bodies:
@@ -157,6 +159,7 @@ def test_broken_body_is_400(method: str, route: Route, bearer: APIClient) -> Non
 
 
 @for_every_call(ROUTES, "POST", "PUT", "PATCH", "DELETE")
+@pytest.mark.slow
 def test_body_of_another_kind_is_415_and_a_large_one_413(
     method: str, route: Route, bearer: APIClient
 ) -> None:
@@ -168,6 +171,7 @@ def test_body_of_another_kind_is_415_and_a_large_one_413(
 
 
 @for_every_route(ROUTES)
+@pytest.mark.slow
 def test_any_other_method_is_405_with_the_allowed_ones(route: Route, bearer: APIClient) -> None:
     allowed = route.methods | ({"HEAD"} if "GET" in route.methods else set())
     for method in set(ALL_METHODS) - route.methods:
@@ -177,6 +181,7 @@ def test_any_other_method_is_405_with_the_allowed_ones(route: Route, bearer: API
 
 
 @for_every_route(PRIVATE)
+@pytest.mark.slow
 def test_without_a_credential_the_allowed_methods_are_not_revealed(
     route: Route, anonymous: APIClient
 ) -> None:
@@ -185,6 +190,7 @@ def test_without_a_credential_the_allowed_methods_are_not_revealed(
 
 
 @for_every_call(WITH_ID)
+@pytest.mark.slow
 def test_unknown_id_is_404(method: str, route: Route, bearer: APIClient) -> None:
     response = send(bearer, method, route.with_id(), b"" if method == "GET" else b"{}")
     assert_error(response, 404, "not_found")
@@ -205,6 +211,7 @@ MALFORMED = [
 
 
 @for_every_call(WITH_ID)
+@pytest.mark.slow
 def test_malformed_id_is_404(method: str, route: Route, bearer: APIClient) -> None:
     for identifier in MALFORMED:
         response = send(bearer, method, route.with_id(identifier), b"" if method == "GET" else b"{}")
@@ -212,12 +219,14 @@ def test_malformed_id_is_404(method: str, route: Route, bearer: APIClient) -> No
 
 
 @for_every_call(ROUTES)
+@pytest.mark.slow
 def test_trailing_slash_is_404(method: str, route: Route, bearer: APIClient) -> None:
     for after in ("/", "//", "/x/y"):
         assert_error(send(bearer, method, route.with_id() + after), 404, "not_found", "Not found.")
 
 
 @for_every_route(ROUTES)
+@pytest.mark.slow
 def test_paths_below_a_route_are_404(route: Route, bearer: APIClient) -> None:
     for after in ("/.", "%2f", "%20", ";", ".json", "%00", "%0a", "%3Fx=1"):
         assert_error(send(bearer, "GET", route.with_id() + after), 404, "not_found")

@@ -1,5 +1,6 @@
 """Every route refuses missing, bad and malformed credentials."""
 
+import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
@@ -46,6 +47,7 @@ def test_with_another_scheme_it_is_401(method: str, route: Route, anonymous: API
 
 
 @for_every_call(PRIVATE)
+@pytest.mark.slow
 def test_key_of_a_disabled_account_is_401(
     method: str, route: Route, alice: NewAccount, api: APIClient
 ) -> None:

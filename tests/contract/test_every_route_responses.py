@@ -37,6 +37,7 @@ READABLE = [route for route in ROUTES if route.path not in DOCUMENTATION | FILES
 
 
 @for_every_call(READABLE, "GET")
+@pytest.mark.slow
 def test_success_is_json_for_any_accept_header(method: str, route: Route, bearer: APIClient) -> None:
     for accept in ACCEPTS:
         response = send(bearer, method, route.path, accept=accept)
@@ -45,6 +46,7 @@ def test_success_is_json_for_any_accept_header(method: str, route: Route, bearer
 
 
 @for_every_call(PRIVATE)
+@pytest.mark.slow
 def test_errors_are_json_for_any_accept_header(method: str, route: Route, anonymous: APIClient) -> None:
     for accept in ACCEPTS:
         assert_unauthorized(send(anonymous, method, route.with_id(), accept=accept), NOT_GIVEN)
@@ -64,6 +66,7 @@ def test_success_has_the_envelope_and_is_not_cached(method: str, route: Route, b
 
 
 @for_every_call([route for route in ROUTES if route.path not in DOCUMENTATION])
+@pytest.mark.slow
 def test_unknown_parameter_is_refused_if_the_client_prefers_that(
     method: str, route: Route, bearer: APIClient
 ) -> None:
@@ -82,6 +85,7 @@ def test_unknown_parameter_is_refused_if_the_client_prefers_that(
 
 
 @for_every_call(ROUTES, "POST", "PUT", "PATCH", "DELETE")
+@pytest.mark.slow
 def test_unknown_field_is_refused_if_the_client_prefers_that(
     method: str, route: Route, bearer: APIClient
 ) -> None:

@@ -31,6 +31,7 @@ def routes(patterns: list[Any], prefix: str = "/") -> Iterator[tuple[str, Any]]:
             yield path, pattern.callback
 
 
+@pytest.mark.slow
 def test_the_description_is_valid_openapi_3_1(described: dict[str, Any]) -> None:
     assert described["openapi"] == "3.1.0"
     OpenAPIV31SpecValidator(described).validate()

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 10
 
 
+@pytest.mark.slow
 def test_links_created_concurrently_move_or_are_refused(api: APIClient, alice: NewAccount) -> None:
     for turn in range(ROUNDS):
         brand = active_domain(alice.workspace, HOST)

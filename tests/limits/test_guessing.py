@@ -35,6 +35,7 @@ def test_a_network_stays_known_for_the_given_time(db: None) -> None:
 
 
 @for_each("older", [0, 3])
+@pytest.mark.slow
 def test_an_attack_is_a_hundred_failures_within_an_hour(older: int, slow_clock: None) -> None:
     for number in range(older):
         begin_guess("s", f"11.{number}.0.1")

@@ -127,6 +127,7 @@ def test_a_new_destination_can_end_a_ban(many: bool, api: APIClient, make_link: 
 
 
 @pytest.mark.parametrize("are_many", [False, True])
+@pytest.mark.slow
 def test_lists_and_files_are_filtered(
     are_many: bool, api: APIClient, make_link: MakeLink, brand: Domain, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from testing.packages import imported_modules
 
 TESTS = Path(__file__).parents[1]
@@ -18,6 +20,7 @@ def is_allowed(importer: str, imported: str) -> bool:
     return not name.startswith("test_") and importer.startswith((f"{folder}.", "tests.fastlane."))
 
 
+@pytest.mark.slow
 def test_test_modules_import_only_helpers_of_their_own_folder_or_one_above() -> None:
     wrong = [
         (importer, imported)

@@ -42,6 +42,7 @@ def refused(response: HttpResponse) -> list[tuple[str, str]]:
         *product(["logo"], NOT_A_STRING[1:]),
     ],
 )
+@pytest.mark.slow
 def test_a_value_that_is_not_a_string_is_refused(
     send: Callable[..., HttpResponse], field: str, value: Any
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_value_that_is_not_an_integer_is_refused(
         ("foregroundColor", "", "blank"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_an_invalid_value_is_refused(
     send: Callable[..., HttpResponse], field: str, value: Any, rule: str
 ) -> None:

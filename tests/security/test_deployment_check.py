@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from testing.settings_module import load, run
 
 TLS = {
@@ -13,6 +15,7 @@ TLS = {
 }
 
 
+@pytest.mark.slow
 def test_a_service_behind_tls_passes_without_warnings(tmp_path: Path) -> None:
     done = run(tmp_path, "manage.py", "check", "--deploy", "--fail-level", "DEBUG", **TLS)
     assert (done.returncode, done.stderr) == (0, "")
@@ -28,6 +31,7 @@ def test_only_checks_replaced_by_tests_of_every_page_are_silenced(tmp_path: Path
     }
 
 
+@pytest.mark.slow
 def test_a_short_secret_is_reported(tmp_path: Path) -> None:
     done = run(
         tmp_path,

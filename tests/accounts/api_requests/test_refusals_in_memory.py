@@ -30,6 +30,7 @@ BODIES: dict[str, Any] = {"/api/auth/me": {"email": "another@example.com"}}
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
+@pytest.mark.slow
 def test_a_refused_request_is_not_kept(alice: NewAccount, call: tuple[str, str, dict[str, str], int]) -> None:
     method, path, headers, status = call
     client = bearer_client(alice.user)

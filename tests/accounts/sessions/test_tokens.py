@@ -34,6 +34,7 @@ def test_unused_parts_of_a_token_are_ignored(harmless: Forgery, user: User, anon
 
 
 @EACH_FORGERY
+@pytest.mark.slow
 def test_forged_access_token_is_refused(forge: Forgery, user: User, anonymous: APIClient) -> None:
     token = forge(claims_of(log_in(user).access))
     response = anonymous.get("/api/urls", headers={"authorization": f"Bearer {token}"})

@@ -56,6 +56,7 @@ def housekeeping_under(shift: str, tmp_path: Path, retention_days: int) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_housekeeping_400_days_ahead_deletes_no_click(
     visitor: Client, api: APIClient, make_link: MakeLink, tmp_path: Path
 ) -> None:

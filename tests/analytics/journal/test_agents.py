@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ PARTS = st.sampled_from([FIREFOX, MOBILE, TABLET, *map(agent, range(20))])
 
 
 @given(st.lists(st.text() | PARTS).map("".join))
+@pytest.mark.slow
 def test_the_long_form_of_a_short_form_is_the_text(text: str) -> None:
     assert long_agent(short_agent(text.encode())).decode() == text
 

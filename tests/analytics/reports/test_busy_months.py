@@ -49,6 +49,7 @@ def forget_everything_closed() -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.slow
 def test_any_range_shows_the_same_as_its_days(api: APIClient, link: str, zone: str, seed: int) -> None:
     chance = random.Random(seed)
     first = datetime(2026, 1, 10, tzinfo=UTC)

@@ -45,6 +45,7 @@ UNSUPPORTED = (415, False, "unsupported_media_type", {"success", "message", "cod
 
 
 @for_each("name", [name for name in NAMED_BODIES if name != "empty"])
+@pytest.mark.slow
 def test_bad_body_returns_400(name: str, api: APIClient) -> None:
     responses = [send(api, path, NAMED_BODIES[name]) for path in ("/api/auth/login", "/api/urls")]
     assert [error(response) for response in responses] == [BAD, BAD]

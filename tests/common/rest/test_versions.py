@@ -75,6 +75,7 @@ def test_a_number_is_never_reused() -> None:
     assert len(seen) == 1000
 
 
+@pytest.mark.slow
 def test_changes_are_visible_to_other_processes_at_once(versions_file: Path) -> None:
     program = (
         "import django; django.setup(); from common.host import cache_versions as versions\n"

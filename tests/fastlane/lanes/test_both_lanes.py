@@ -150,6 +150,7 @@ def test_the_default_user_agent_is_not_a_crawler() -> None:
 
 
 @for_each("changed", SIMPLE.values(), ids=SIMPLE)
+@pytest.mark.slow
 def test_simple_requests_have_the_same_response_and_record_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:

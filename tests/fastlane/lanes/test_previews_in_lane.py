@@ -68,6 +68,7 @@ def test_previews_are_the_same_in_both_lanes(
 
 
 @for_each("changed", SIMPLE.values(), ids=SIMPLE)
+@pytest.mark.slow
 def test_simple_requests_have_the_same_preview_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:

@@ -128,6 +128,7 @@ def test_an_unknown_choice_is_not_repeated(api: APIClient, make_link: Any) -> No
     assert only_error(post(api, "/api/qr-codes", body)) == ("format", "invalid_choice")
 
 
+@pytest.mark.slow
 def test_the_response_to_many_invalid_items_stays_small(api: APIClient) -> None:
     bad = {"tags": [0] * 50, "restrictions": {"allowedCountries": [0] * 60}}
     response = post(api, "/api/urls/bulk", {"urls": [bad] * 1_000})

@@ -75,6 +75,7 @@ def test_a_lookup_during_the_transaction_finds_the_link_after_the_commit(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("headers", [{}, {"idempotency-key": "k"}], ids=["without a key", "with one"])
+@pytest.mark.slow
 def test_a_deadlock_restarts_the_call(alice: NewAccount, headers: dict[str, str]) -> None:
     """The other call holds ``omega`` and requests ``alpha``, which this call already holds.
 

@@ -141,6 +141,7 @@ def test_one_of_two_concurrent_creates_gets_the_code(api: APIClient, strange_api
     assert len(codes()) == 2 * ROUNDS
 
 
+@pytest.mark.slow
 def test_one_of_two_concurrent_creates_of_one_account_gets_the_code(api: APIClient) -> None:
     for turn in range(ROUNDS):
         responses = at_once([partial(create, api, f"race{turn}")] * 4)
@@ -166,6 +167,7 @@ def test_either_a_create_or_a_concurrent_rename_gets_the_code(api: APIClient, st
         assert Code.objects.filter(code=code).count() == 1
 
 
+@pytest.mark.slow
 def test_one_of_two_concurrent_creates_gets_a_held_code(api: APIClient, strange_api: APIClient) -> None:
     for turn in range(ROUNDS):
         delete(api, created(api, f"race{turn}"))
@@ -191,6 +193,7 @@ def test_simultaneous_creates_without_a_code_all_succeed(api: APIClient, strange
     assert api.get("/api/urls").json()["data"]["pagination"]["total"] == 8
 
 
+@pytest.mark.slow
 def test_a_link_deleted_while_it_is_renamed_leaves_no_code_behind(
     api: APIClient, strange_api: APIClient
 ) -> None:

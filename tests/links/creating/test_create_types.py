@@ -51,6 +51,7 @@ WRONG_TYPES = [
 
 
 @for_each("field", sorted({field for field, _, _ in WRONG_TYPES}))
+@pytest.mark.slow
 def test_a_value_of_the_wrong_json_type_is_refused(api: APIClient, field: str) -> None:
     for name, value, code in WRONG_TYPES:
         if name == field:

@@ -134,6 +134,7 @@ campaigns = st.dictionaries(
 
 
 @given(hrefs, campaigns)
+@pytest.mark.slow
 def test_the_result_is_canonical_and_reads_back_as_the_values(href: str, utm: dict[str, str]) -> None:
     result = with_utm(href, utm)
 

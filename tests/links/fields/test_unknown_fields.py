@@ -47,6 +47,7 @@ def ignored(*names: str, noun: str = "field") -> list[dict[str, str]]:
         ({"custom-code": "spring"}, "customCode"),
     ],
 )
+@pytest.mark.slow
 def test_a_misspelt_field_creates_and_changes_nothing(
     api: APIClient, make_link: MakeLink, fields: dict[str, Any], meant: str
 ) -> None:

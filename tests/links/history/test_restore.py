@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -37,6 +38,7 @@ def test_a_restored_change_is_a_new_change(api: APIClient, make_link: MakeLink, 
 
 
 @for_each("name", FORMER)
+@pytest.mark.slow
 def test_every_field_is_restored(name: str, api: APIClient, make_link: MakeLink) -> None:
     link = make_link(**FORMER)
     former = api.get(address(link)).json()["data"]["url"]
@@ -60,6 +62,7 @@ def without_ids(value: Any) -> Any:
     "name",
     [name for name in FORMER if name not in {"isActive", "isArchived", "redirectType", "forwardQuery"}],
 )
+@pytest.mark.slow
 def test_a_field_that_had_no_value_is_removed(name: str, api: APIClient, make_link: MakeLink) -> None:
     link = make_link()
     former = api.get(address(link)).json()["data"]["url"]

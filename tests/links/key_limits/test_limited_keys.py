@@ -110,6 +110,7 @@ def test_a_list_takes_the_same_number_of_queries_for_any_number_of_links(site: S
         ("post", "/api/qr-codes", {"urlId": "{}"}),
     ],
 )
+@pytest.mark.slow
 def test_links_outside_the_limits_are_unknown(method: str, path: str, body: Any, site: Site) -> None:
     def call(identifier: str) -> Any:
         sent = json.loads(json.dumps(body).replace("{}", identifier)) if body else body

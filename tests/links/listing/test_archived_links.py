@@ -294,6 +294,7 @@ def test_a_key_that_is_limited_to_its_links_lists_them_likewise(alice: NewAccoun
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_copies_and_totals_equal_a_recount_after_any_sequence_of_operations(
     api: APIClient, seed: int
 ) -> None:

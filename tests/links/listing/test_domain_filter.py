@@ -28,6 +28,7 @@ def put_on(domain: Domain, condition: str) -> None:
 
 
 @pytest.mark.parametrize("small", [5, 20_000])
+@pytest.mark.slow
 def test_the_filter_combines_with_all_others_and_every_order(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_count_above_the_limit_stays_there_after_insertions(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_counts_are_exact_after_concurrent_changes(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:

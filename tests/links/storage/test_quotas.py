@@ -119,6 +119,7 @@ def test_without_a_quota_creating_is_one_statement(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("quota", [1, 25])
+@pytest.mark.slow
 def test_of_sixty_parallel_creations_exactly_the_quota_passes(
     settings: Settings, alice: NewAccount, quota: int
 ) -> None:

@@ -329,6 +329,7 @@ def test_the_workspaces_of_a_free_account_share_the_limit(owner: NewAccount) -> 
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_a_move_cannot_exceed_the_limit_of_its_target(owner: NewAccount, alice: NewAccount) -> None:
     source, target = team(alice), team(alice)
     client = key_client_in(source, alice.api_key)

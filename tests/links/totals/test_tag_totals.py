@@ -117,6 +117,7 @@ def test_totals_of_an_account_are_deleted_with_it(
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_totals_equal_a_recount_after_any_sequence_of_operations(
     api: APIClient, strange_api: APIClient, alice: NewAccount, seed: int
 ) -> None:

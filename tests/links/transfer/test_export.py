@@ -106,6 +106,7 @@ def test_csv_cells_of_rules_and_splits_have_the_json_of_the_api(api: APIClient, 
 
 
 @for_each("payload", PAYLOADS)
+@pytest.mark.slow
 def test_cells_with_formulas_are_escaped(api: APIClient, make_link: MakeLink, payload: str) -> None:
     utm = dict.fromkeys(("source", "medium", "campaign", "term", "content"), payload)
     make_link(title=payload, description=payload, tags=[payload, "x"], utm=utm)

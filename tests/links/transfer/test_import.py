@@ -58,6 +58,7 @@ def test_imports_from_other_products_keep_codes_dates_and_clicks(
 
 
 @for_each("name", EXPORTS)
+@pytest.mark.slow
 def test_a_dry_run_returns_the_same_verdicts_and_writes_nothing(
     name: str, api: APIClient, brand: Domain
 ) -> None:

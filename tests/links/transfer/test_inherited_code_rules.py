@@ -29,6 +29,7 @@ MakeLink = Callable[..., dict[str, Any]]
     ],
 )
 @for_each("field", ["customCode", "shortCode", "aliases"])
+@pytest.mark.slow
 def test_a_reserved_inherited_code_is_refused_in_its_row(api: APIClient, code: str, field: str) -> None:
     rows = [{"originalUrl": URL, field: [code] if field == "aliases" else code}, {"originalUrl": URL}]
     for dry_run in (True, False):

@@ -69,6 +69,7 @@ def test_the_query_does_not_change_the_destination(visitor: Client, make_link: M
     assert locations == dict.fromkeys(EVIL, redirect_headers("https://example.com/page?a=1#end"))
 
 
+@pytest.mark.slow
 def test_extra_path_segments_return_404(visitor: Client, make_link: MakeLink) -> None:
     code = make_link()["shortCode"]
 

@@ -144,6 +144,7 @@ def test_the_first_refusing_rule_decides_the_response(
         ("x; =?utf-16?q?=", "text/html"),
     ],
 )
+@pytest.mark.slow
 def test_every_accept_header_gets_a_response(visitor: Client, db: None, accept: str, media_type: str) -> None:
     for path in ("/unknown", "/not/a/code"):
         response = visitor.get(path, headers={"accept": accept})

@@ -59,6 +59,7 @@ def test_each_visit_counts_once(visitor: Client, api: APIClient, make_link: Make
 @for_each("query", ["", "?qr=1", "?", "?/", "?a=/"])
 @for_each("host", ["sho.rt", CUSTOM_HOST])
 @for_each("method", ["GET", "HEAD"])
+@pytest.mark.slow
 def test_both_lanes_serve_it_alike(
     alice: NewAccount, make_link: MakeLink, method: str, host: str, query: str
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_preview_has_no_form_with_a_slash(visitor: Client, make_link: MakeLink
 @pytest.mark.django_db
 @for_each("host", ["sho.rt", CUSTOM_HOST, "10.1.2.3"])
 @for_each("word", sorted(ROUTES))
+@pytest.mark.slow
 def test_the_services_own_paths_with_a_slash_are_no_codes(alice: NewAccount, word: str, host: str) -> None:
     """They are neither looked up as links nor counted as unknown codes. Only those in `PAGES` are pages."""
     custom_domain(alice)

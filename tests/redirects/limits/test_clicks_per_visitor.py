@@ -125,6 +125,7 @@ def test_a_claim_takes_one_statement_besides_the_lookup(
             assert visit(code).status_code == 302
 
 
+@pytest.mark.slow
 def test_concurrent_visits_from_one_address_never_exceed_the_limit(
     threads: ThreadPoolExecutor,
     make_link: MakeLink,

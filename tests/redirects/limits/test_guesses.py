@@ -156,6 +156,7 @@ def test_a_network_is_one_subscribers_prefix() -> None:
     assert guess(1, browser(ELSEWHERE)) == [404]
 
 
+@pytest.mark.slow
 def test_an_ipv6_48_prefix_has_four_times_the_limit() -> None:
     networks = [f"2001:db8:1:{number:x}00::1" for number in range(6)]
 

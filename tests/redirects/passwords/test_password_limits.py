@@ -152,11 +152,13 @@ def fail_everywhere(path: str, networks: int = 100) -> list[int]:
     return [status for number in range(networks) for status in fail(path, 1, f"10.{number}.7.1")]
 
 
+@pytest.mark.slow
 def test_failures_of_other_networks_do_not_lock_a_visitor_out(path: str) -> None:
     assert fail_everywhere(path, 110) == [401] * 110
     assert send(browser(ELSEWHERE), path, PASSWORD).status_code == 303
 
 
+@pytest.mark.slow
 def test_after_100_failures_an_unknown_network_has_two_attempts(path: str) -> None:
     fail_everywhere(path)
     assert fail(path, 4, ELSEWHERE) == [401] * 2 + [429] * 2

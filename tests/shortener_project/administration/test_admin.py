@@ -46,6 +46,7 @@ def test_an_operator_logs_in(db: None) -> None:
 
 
 @for_each("page", ["", *LISTS, "links/link/1/change/", "accounts/user/add/", "jsi18n/"])
+@pytest.mark.slow
 def test_non_staff_account_sees_nothing(alice: NewAccount, page: str) -> None:
     client = Client(headers=HOST)
     assert log_in(client, login="alice@example.com", password=PASSWORD).status_code == 302

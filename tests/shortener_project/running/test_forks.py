@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from testing.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -47,6 +49,7 @@ for command in ("drain_clicks", "gunicorn", "prepare_database"):
 """
 
 
+@pytest.mark.slow
 def test_a_fork_has_the_database_timeouts_of_its_command(tmp_path: Path) -> None:
     lines = output_of(
         SHOW_TIMEOUTS,

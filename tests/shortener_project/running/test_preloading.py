@@ -45,6 +45,7 @@ finally:
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", -2)])
+@pytest.mark.slow
 def test_signals_during_the_imports_end_the_process_after_them(
     name: str, status: int, tmp_path: Path
 ) -> None:

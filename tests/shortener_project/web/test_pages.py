@@ -63,6 +63,7 @@ print(json.dumps({name: [response.status_code, response.headers.get("Retry-After
 """
 
 
+@pytest.mark.slow
 def test_without_a_database_only_database_pages_return_503(alice: NewAccount) -> None:
     environment = {
         **os.environ,

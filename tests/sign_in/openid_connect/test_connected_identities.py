@@ -155,6 +155,7 @@ def test_a_password_that_is_not_accepted_is_no_way_in(
     assert "no longer signs in" in disconnect(client, SocialAccount.objects.get()).content.decode()
 
 
+@pytest.mark.slow
 def test_of_two_last_identities_one_stays(issuer: Provider, settings: Settings) -> None:
     settings.OIDC_CREATE_ACCOUNTS = True
     clients = [browser(), browser()]

@@ -125,6 +125,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.slow
 def test_malformed_answers_get_a_page_with_the_reason(
     name: str, issuer: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -171,6 +172,7 @@ def test_unusable_tokens_get_a_page_with_the_reason(
     assert actual == [(502, reason) for _, reason in cases]
 
 
+@pytest.mark.slow
 def test_values_that_the_service_does_not_use_may_be_anything(issuer: Provider) -> None:
     for value in (1e30, "soon", [], -1):
         issuer.behave(token={"changes": {"expires_in": value}, "headers": {"Content-Type": ABSENT}})
@@ -179,6 +181,7 @@ def test_values_that_the_service_does_not_use_may_be_anything(issuer: Provider) 
         assert logged_in_as(client) == "ada@example.com"
 
 
+@pytest.mark.slow
 def test_claims_of_the_wrong_type_get_a_page_with_the_reason(
     issuer: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:

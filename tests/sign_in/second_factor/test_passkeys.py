@@ -89,6 +89,7 @@ def test_a_passkey_from_before_such_handles_logs_in(key: Passkey, alice: NewAcco
 
 
 @for_each("counters", [(1, 1), (2, 1), (50, 10), (1, 0)])
+@pytest.mark.slow
 def test_a_copy_whose_counter_falls_behind_is_refused(
     counters: tuple[int, int],
     key: Passkey,
@@ -193,6 +194,7 @@ def test_the_challenge_of_another_account_s_second_factor_does_not_replace_the_p
     ["https://evil.example", "https://customer.sho.rt", "http://sho.rt", "https://sho.rt:8443", "null", ""],
 )
 @for_each("page", ["login", "add"])
+@pytest.mark.slow
 def test_responses_of_another_site_are_refused(
     page: str, origin: str, key: Passkey, alice: NewAccount
 ) -> None:
