@@ -30,6 +30,7 @@ BENCHMARKS = {
     "drain": Program("bench.beside_drain", "The API while a backlog is counted"),
     "two-drainers": Program("bench.two_drainers", "Two drainers against one, on links of one owner"),
     "dashboard": Program("bench.dashboard", "The dashboard: bytes, requests with much data, Lighthouse"),
+    "reports": Program("bench.reports", "Reports of a workspace with a million links and ten million clicks"),
     "bulk": Program("bench.bulk", "Bulk calls, an import of 100,000 links, an export of a million"),
     "qr": Program("bench.qr", "Drawing QR codes, and redirects meanwhile"),
     "qr-colors": Program("bench.qr_colors", "Which pairs of colours a QR code reader can tell apart"),

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import random
 import statistics
 import time
 from datetime import UTC, datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import connection
 
 from accounts.services import rotate_api_key
-from analytics.counting.closed_days import close_days
-from analytics.counting.enrichment import Facts
-from analytics.counting.raw_clicks import ClickTexts
-from analytics.counting.retention import ensure_partitions
-from analytics.counting.rollups import add_to_tables
-from analytics.models import DayTotal, Dimension, Kind
 from bench.harness.results import record
 from bench.harness.wsgi_call import Caller
+from bench.load.counted_clicks import DAYS, load_clicks
 from bench.load.plain_links import plain_links
-from common.countries import COUNTRY_CODES
 from links.models import Link
 
 CLICKS = 10_000_000
 FEW_CLICKS = 10_000
-DAYS = 365
 REQUESTS = 300
 LIMIT_MS = 30
 
@@ -32,8 +24,8 @@ LIMIT_MS = 30
 def run(clicks: int, rounds: int) -> None:
     """Send ``rounds`` times REQUESTS requests of each kind."""
     few, many = plain_links(2)
-    load_clicks(few, FEW_CLICKS)
-    load_clicks(many, clicks)
+    load_clicks([few], FEW_CLICKS)
+    load_clicks([many], clicks)
     links = {
         link.pk: link for link in Link.objects.select_related("owner__account").filter(pk__in=[few, many])
     }
@@ -93,46 +85,3 @@ def _rows_read(caller: Caller, path: str, query: dict[str, object]) -> int:
     caller.get(path, **query)
     time.sleep(0.1)
     return read() - before
-
-
-def load_clicks(link_id: int, clicks: int) -> None:
-    """Insert the clicks with the pipeline's own statements, day by day."""
-    if DayTotal.objects.filter(link_id=link_id).exists():
-        return
-    ensure_partitions()
-    random_source, started = random.Random(link_id), time.perf_counter()
-    now = datetime.now(UTC)
-    for day in range(DAYS):
-        share = clicks * (day + 1) // DAYS - clicks * day // DAYS
-        start = int((now - timedelta(days=DAYS - 1 - day)).timestamp()) * 1_000_000
-        with transaction.atomic():
-            add_to_tables(_day(link_id, share, start, random_source), 0, ClickTexts())
-    ensure_partitions()
-    close_days()
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM (ANALYZE)")
-    print(f"{clicks:,} clicks loaded in {time.perf_counter() - started:.0f} s")
-
-
-def _client(agent: int) -> str:
-    return f"{('mobile', 'desktop', 'tablet')[agent % 3]}\tSystem {agent % 7}\tBrowser {agent}"
-
-
-def _day(link_id: int, clicks: int, start: int, random_source: random.Random) -> list[Facts]:
-    countries = random_source.choices(
-        sorted(COUNTRY_CODES), [1 / (n + 1) for n in range(len(COUNTRY_CODES))], k=clicks
-    )
-    cities = random_source.choices(range(30), [1 / (n + 1) for n in range(30)], k=clicks)
-    sites = random_source.choices(range(300), [1 / (n + 1) for n in range(300)], k=clicks)
-    agents = random_source.choices(range(12), [1 / (n + 1) for n in range(12)], k=clicks)
-    return [
-        Facts(
-            time=start - random_source.randrange(3_600) * 1_000_000, link_id=link_id, kind=Kind.CLICK, counted=False,
-            scanned=False, reason="", place=f"{country} City {city}", visitor=None, branch_number=0,
-            client=_client(agent), referrer=f"https://site{site}.example/", keys=(
-                f"{Dimension.CLIENT:d}{_client(agent)}", f"1{country}", f"2{country} City {city}",
-                f"4site{site}.example",
-            ),
-        )
-        for country, city, site, agent in zip(countries, cities, sites, agents, strict=True)
-    ]  # fmt: skip

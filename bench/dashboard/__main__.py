@@ -44,8 +44,8 @@ def main() -> None:
         django.setup()
 
         from accounts.sessions.lifecycle import start_session
-        from bench.clicks import reports
         from bench.load import busy_accounts
+        from bench.load.counted_clicks import load_clicks
         from links.models import Link
         from testing.accounts.accounts import PASSWORD
 
@@ -53,7 +53,7 @@ def main() -> None:
         owner.set_password(PASSWORD)
         owner.save(update_fields=["password"])
         link = Link.objects.filter(owner__account=owner).latest("pk")
-        reports.load_clicks(link.pk, options.clicks)
+        load_clicks([link.pk], options.clicks)
         session = start_session(owner)
         assert session is not None
         connection.close()

@@ -94,7 +94,9 @@ const Skeleton = () => html`
 function Best({ overview: { clicks } }) {
     const links = clicks?.topUrls ?? [];
     if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
-    if (links.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
+    if (links.length === 0) {
+        return html`<p class="muted">${t(clicks.totalClicks > 0 ? "overview.tooLargeShort" : "overview.noClicks")}</p>`;
+    }
     return html`
         <${TopLinks} links=${links} total=${clicks.totalClicks} />
         <p><a href="/dashboard/?sortBy=clickCount&sortOrder=desc">${t("overview.all")}</a></p>

@@ -30,7 +30,7 @@ function Best({ report, figures }) {
     const kept = new URLSearchParams([...query.value].filter(([name]) => SHARED.includes(name)));
     const links = () =>
         topUrls.length === 0
-            ? html`<p class="muted">${t("report.nothing")}</p>`
+            ? html`<p class="muted">${t(overview.totalClicks > 0 ? "overview.tooLargeShort" : "report.nothing")}</p>`
             : html`<${TopLinks} links=${topUrls.slice(0, ROWS)} total=${overview.totalClicks} others=${othersOf(figures)} query=${kept.size > 0 ? `?${kept}` : ""} />`;
     /** @param {import("./grouped.js").Property} by @param {import("../../core/texts.js").Key} label */
     const tab = (by, label) => ({
