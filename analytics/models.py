@@ -285,25 +285,26 @@ class ClosedDay(models.Model):
         db_table_comment = "One row: the last day that analytics_lifecount and analytics_monthcount include."
 
 
-class WorkspaceRollup(models.Model):
-    """A workspace of which the days of all links are added up, see `analytics.counting.workspace_rollups`.
+class Rollup(models.Model):
+    """A workspace or a domain of which the days of all links are added up, see `analytics.counting.summed_links`.
 
     The sums are in the tables of links' days, under the number ``-id``.
     """
 
     id = models.BigAutoField(primary_key=True, db_comment="Its rows have minus this number as link_id.")
-    owner_id = models.BigIntegerField(unique=True, db_comment="Workspace; it may be deleted.")
+    owner_id = models.BigIntegerField(null=True, unique=True, db_comment="Workspace; it may be deleted.")
+    domain_id = models.BigIntegerField(null=True, unique=True, db_comment="Domain; it may be deleted.")
     is_complete = models.BooleanField(
         db_default=False, db_comment="Whether it has all clicks; otherwise they are being added up."
     )
     begun_at = models.DateTimeField(db_default=Now(), db_comment="When it was begun.")
 
     class Meta:
-        db_table_comment = "Workspaces of which the days of all links are added up."
+        db_table_comment = "Workspaces and domains of which the days of all links are added up."
 
 
 class RollupChange(models.Model):
-    """What the days of a roll-up lack. Numbers are negative for links that have left the workspace."""
+    """What the days of a roll-up lack. Numbers are negative for links that have left it."""
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     link_id = models.BigIntegerField(db_comment="Minus the number of the roll-up.", db_index=True)
@@ -318,9 +319,7 @@ class RollupChange(models.Model):
     outcomes = models.TextField(db_collation="C", db_comment="Other requests by outcome, packed like counts.")
 
     class Meta:
-        db_table_comment = (
-            "What analytics_daytotal and analytics_busydaycount lack of roll-ups of workspaces."
-        )
+        db_table_comment = "What analytics_daytotal and analytics_busydaycount lack of roll-ups."
 
 
 class UnknownCode(models.Model):

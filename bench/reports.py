@@ -64,7 +64,7 @@ def main() -> None:
         django.setup()
 
         from accounts.services import rotate_api_key
-        from analytics.counting.workspace_rollups import begin_rollups
+        from analytics.counting.summed_links import begin_rollups
         from bench.harness.wsgi_call import Caller
         from bench.load import busy_accounts
         from bench.load.counted_clicks import load_clicks

@@ -129,7 +129,6 @@ COUNTING_LOCK = 5_823_145
 _KEEP = (
     "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE"
 )
-_OWNERS = "SELECT link_id, owner_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])"
 _EXISTING = """
 SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])
 UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[])
@@ -183,13 +182,6 @@ def wait_for_batches() -> None:
     The caller has locked no counter yet.
     """
     execute("SELECT pg_advisory_xact_lock(%s)", [COUNTING_LOCK])
-
-
-def owners_of(link_ids: Collection[int]) -> dict[int, int]:
-    """The ids of the workspaces that have these links, without deleted ones."""
-    with prepared_cursor() as cursor:
-        cursor.execute(_OWNERS, [integer_array(link_ids)])
-        return dict(cursor.fetchall())
 
 
 def existing_links(link_ids: Collection[int], *, keep: bool = False) -> set[int]:

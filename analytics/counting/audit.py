@@ -82,9 +82,10 @@ MONTHS = Check(
         AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
     """,
 )  # fmt: skip
-_OF_ROLLUPS = "JOIN analytics_workspacerollup r ON r.is_complete AND"
-_ROLLED = f"{_OF_ROLLUPS} r.id = -t.link_id"
-_OF_LINKS = f"JOIN links_clickcounter c USING (link_id) {_OF_ROLLUPS} r.owner_id = c.owner_id"
+_ROLLED = "JOIN analytics_rollup r ON r.is_complete AND r.id = -t.link_id"
+_OF_LINKS = (
+    "JOIN analytics_rolledlink USING (link_id) JOIN analytics_rollup r ON r.is_complete AND r.id = rollup"
+)
 _ROLLED_COUNTS = """
 (
     SELECT link_id, day, dimension, value, clicks FROM analytics_daycount WHERE link_id < 0
@@ -93,12 +94,12 @@ _ROLLED_COUNTS = """
         unnest(ARRAY[counts, outcomes]) packed, analytics_unpacked(packed) u
 ) t
 """
-# Reports of large workspaces read these sums instead of the links' days.
+# Reports of large workspaces and domains read these sums instead of the links' days.
 ROLLUPS = [
     *(
         Check(
             ("rollup", "start"),
-            f"{name} of the workspace",
+            f"{name} of the roll-up",
             f"""
             SELECT r.id AS rollup, start, sum({column}) AS n FROM analytics_rolledquarter t {_ROLLED} GROUP BY 1, 2
             """,
@@ -111,14 +112,14 @@ ROLLUPS = [
     ),
     Check(
         ("rollup", "day"),
-        "day of the workspace",
+        "day of the roll-up",
         f"SELECT r.id AS rollup, day, sum(t.clicks) AS n FROM analytics_rolledday t {_ROLLED} GROUP BY 1, 2",
         "its links",
         f"SELECT r.id AS rollup, day, sum(t.clicks) AS n FROM analytics_daytotal t {_OF_LINKS} GROUP BY 1, 2",
     ),
     Check(
         ("rollup", "day", "dimension", "value"),
-        "value of the workspace",
+        "value of the roll-up",
         f"""
         SELECT r.id AS rollup, day, dimension, value, sum(t.clicks) AS n FROM {_ROLLED_COUNTS} {_ROLLED}
         GROUP BY 1, 2, 3, 4
@@ -348,7 +349,7 @@ ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """
 # Housekeeping deletes and begins it again. Until then, reports read the days of the links.
 _BEGIN_AGAIN = """
-UPDATE analytics_workspacerollup SET is_complete = false, begun_at = 'epoch' WHERE id IN (SELECT rollup FROM differing)
+UPDATE analytics_rollup SET is_complete = false, begun_at = 'epoch' WHERE id IN (SELECT rollup FROM differing)
 """
 
 

@@ -20,7 +20,7 @@ from analytics.counting.day_visitors import EPOCH
 from analytics.counting.days import IMPORTED, take_all_slots
 from analytics.counting.imported_days import LOCK as IMPORT_LOCK
 from analytics.counting.rollups import add_unreported
-from analytics.counting.workspace_rollups import lock_changes, subtract_days
+from analytics.counting.summed_links import lock_changes, subtract_days
 from analytics.models import Dimension
 from common.errors import Unavailable
 

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from analytics.counting.closed_days import add_late_months, closed_day
 from analytics.counting.day_visitors import EPOCH
 from analytics.counting.days import IMPORTED
-from analytics.counting.workspace_rollups import add_imported, lock_changes
+from analytics.counting.summed_links import add_imported, lock_changes
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
 from links.clicks import existing_links
 from links.storage.insert import raise_imported_clicks

@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db import connection
 
-from analytics.counting import workspace_rollups
 from analytics.counting.closed_days import closed_day
 from analytics.counting.day_visitors import add_visitors
 from analytics.counting.days import Day, OneClick, add_days
 from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.raw_clicks import ClickTexts, copy_clicks
+from analytics.counting.summed_links import add_batch
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
 from analytics.models import Dimension, Kind
 from links.clicks import add_clicks
@@ -145,8 +145,7 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     deleted = links - add_clicks(counted.clicks(links))
     if deleted:
         _delete(deleted, slot)
-    if rollups := workspace_rollups.rollups():
-        workspace_rollups.add_batch(rollups, batch, counted.days, counted.outcomes, deleted)
+    add_batch(batch, counted.days, counted.outcomes, deleted)
     if counted.unreported:
         add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})
 

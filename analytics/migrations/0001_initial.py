@@ -268,15 +268,16 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
-                name='WorkspaceRollup',
+                name='Rollup',
                 fields=[
                     ('id', models.BigAutoField(db_comment='Its rows have minus this number as link_id.', primary_key=True, serialize=False)),
-                    ('owner_id', models.BigIntegerField(db_comment='Workspace; it may be deleted.', unique=True)),
+                    ('owner_id', models.BigIntegerField(db_comment='Workspace; it may be deleted.', null=True, unique=True)),
+                    ('domain_id', models.BigIntegerField(db_comment='Domain; it may be deleted.', null=True, unique=True)),
                     ('is_complete', models.BooleanField(db_comment='Whether it has all clicks; otherwise they are being added up.', db_default=False)),
                     ('begun_at', models.DateTimeField(db_comment='When it was begun.', db_default=django.db.models.functions.datetime.Now())),
                 ],
                 options={
-                    'db_table_comment': 'Workspaces of which the days of all links are added up.',
+                    'db_table_comment': 'Workspaces and domains of which the days of all links are added up.',
                 },
             ),
             migrations.CreateModel(
@@ -293,7 +294,7 @@ class Migration(migrations.Migration):
                     ('outcomes', models.TextField(db_collation='C', db_comment='Other requests by outcome, packed like counts.')),
                 ],
                 options={
-                    'db_table_comment': 'What analytics_daytotal and analytics_busydaycount lack of roll-ups of workspaces.',
+                    'db_table_comment': 'What analytics_daytotal and analytics_busydaycount lack of roll-ups.',
                 },
             ),
             migrations.CreateModel(
@@ -358,7 +359,7 @@ class Migration(migrations.Migration):
             'clicks.sql',
             'days.sql',
             'storage.sql',
-            'workspaces.sql',
+            'summed_links.sql',
             'deletion.sql',
             'views.sql',
         ),

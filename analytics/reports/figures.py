@@ -68,8 +68,6 @@ class Statement(NamedTuple):
 
 
 OF_CHOSEN = "link_id IN (SELECT link_id FROM chosen)"
-# A look-up for each click: a hash of a million links takes longer than the clicks of a day.
-_OF_OWNER = "(SELECT owner_id FROM links_clickcounter WHERE link_id = c.link_id) = %(owner)s"
 _STEP = "width_bucket(day, %(steps)s::date[])"
 _OF_DAYS = """
 {chosen}, day AS MATERIALIZED (
@@ -175,8 +173,10 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
     if edges and scope.is_rolled:
+        # A look-up for each click: a hash of a million links takes longer than the clicks of a day.
+        of_clicks = scope.has_link.format("c.link_id")
         text += edge_values(
-            dimensions, edges, OF_CHOSEN, of_clicks=_OF_OWNER, quarters="analytics_rolledquarter"
+            dimensions, edges, OF_CHOSEN, of_clicks=of_clicks, quarters="analytics_rolledquarter"
         )
     elif edges:
         text += edge_values(dimensions, edges, OF_CHOSEN)
@@ -188,13 +188,13 @@ def from_rollups(
     return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
 
 
-# In the order of their clicks, the links are looked up until enough are of the workspace.
+# In the order of their clicks, the links are looked up until enough are in the roll-up.
 _RANKING = """
 SELECT l.id, l.public_id, most.clicks, most.unique_clicks FROM (
     SELECT link_id, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks FROM ({parts}) part
     WHERE link_id > 0 GROUP BY 1 HAVING sum(clicks) > 0 ORDER BY clicks DESC, link_id DESC
 ) most CROSS JOIN LATERAL (
-    SELECT id, public_id FROM links_link WHERE id = most.link_id AND owner_id = %(owner)s OFFSET 0
+    SELECT id, public_id FROM links_link WHERE id = most.link_id AND {has_link} OFFSET 0
 ) l ORDER BY most.clicks DESC, most.link_id DESC LIMIT %(top)s
 """
 _WHOLE_DAYS_OF_LINKS = """
@@ -209,9 +209,12 @@ AND start >= %(since_{number})s AND start < %(until_{number})s
 
 
 def top_links(scope: Scope, period: Period, top: int) -> Statement:
-    """The links of a workspace with the most clicks, for a large one: reads the days of all links, and of others."""
+    """The links of a roll-up with the most clicks. Reads the days of all its links, and of others."""
     edges = [_EDGE_OF_LINKS.format(number=number) for number in range(len(period.edges))]
-    text = _RANKING.format(parts=" UNION ALL ".join([_WHOLE_DAYS_OF_LINKS, *edges]))
+    text = _RANKING.format(
+        parts=" UNION ALL ".join([_WHOLE_DAYS_OF_LINKS, *edges]),
+        has_link=scope.has_link.format("most.link_id"),
+    )
     return Statement(text, parameters_of(scope, period, Wanted((), (), 0, top)))
 
 

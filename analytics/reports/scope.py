@@ -9,6 +9,7 @@ from uuid import UUID
 from accounts.models import User, Workspace
 from analytics.reports.conditions import Condition
 from common.database import fetch
+from common.ids import parse_public_id
 from links import searches
 from links.key_limits import condition_of
 from links.models import Link
@@ -21,7 +22,18 @@ _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
 _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
 _COUNT = "SELECT (SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c)"
-_ROLLUP = "(SELECT id FROM analytics_workspacerollup WHERE owner_id = %(owner)s AND is_complete)"
+_ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
+_OF_WORKSPACE = "(SELECT id FROM analytics_rollup WHERE owner_id = %(owner)s AND is_complete)"
+_OF_DOMAIN = """(
+    SELECT r.id FROM analytics_rollup r JOIN domains_domain d ON d.id = r.domain_id
+    WHERE d.public_id = %(rolled_domain)s AND r.is_complete
+)"""
+# Whether a roll-up has the link in braces.
+_IS_OF_WORKSPACE = "(SELECT owner_id FROM links_clickcounter WHERE link_id = {}) = %(owner)s"
+_IS_OF_DOMAIN = """
+(SELECT domain_id FROM links_searchable WHERE link_id = {})
+= (SELECT domain_id FROM analytics_rollup WHERE id = -%(rollup)s::bigint)
+"""
 # The rows of a roll-up with the changes that wait.
 _OF_ROLLUP = {
     "analytics_daytotal": "analytics_rolledday",
@@ -43,14 +55,16 @@ class Selection:
 class Scope(NamedTuple):
     """``links`` is a query for the column ``link_id`` with these values of parameters.
 
-    ``number``: how many links these are, at most FEW_LINKS + 1. ``rollup``: the number of the roll-up that has all of
-    them, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
+    ``number``: how many links these are, at most FEW_LINKS + 1. ``rollup``: the number of the roll-up of the same
+    links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one. ``has_link``: whether it
+    has the link in braces, in SQL.
     """
 
     links: str
     values: dict[str, Any]
     number: int
     rollup: int | None = None
+    has_link: str = ""
     is_rolled: bool = False
 
     def rolled(self) -> Scope:
@@ -58,7 +72,7 @@ class Scope(NamedTuple):
         if self.rollup is None:
             return self
         values = self.values | {"rollup": -self.rollup}
-        return Scope("SELECT %(rollup)s::bigint AS link_id", values, 1, self.rollup, is_rolled=True)
+        return self._replace(links=_ROLLUP, values=values, number=1, is_rolled=True)
 
     @property
     def are_few(self) -> bool:
@@ -115,9 +129,16 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
         values |= condition.values(f"utm_{key}")
     links = _SOME + conditions if conditions else _ALL
-    count = f"{_COUNT.format(links=links)}, {'NULL' if conditions else _ROLLUP}"
+    rolled, has_link = "NULL", ""
+    if not conditions:
+        rolled, has_link = _OF_WORKSPACE, _IS_OF_WORKSPACE
+    elif not limits and selection == Selection(filters=Filters(domain_id=selection.filters.domain_id)):
+        # The search has found the domain among those of the workspace.
+        rolled, has_link = _OF_DOMAIN, _IS_OF_DOMAIN
+        values["rolled_domain"] = parse_public_id(selection.filters.domain_id or "")
+    count = f"{_COUNT.format(links=links)}, {rolled}"
     [(number, rollup)] = fetch(count, {**values, "most": FEW_LINKS + 1})
-    return Scope(links, values, number, rollup)
+    return Scope(links, values, number, rollup, has_link)
 
 
 def utm_value(key: str) -> str:

@@ -12,7 +12,7 @@ from django.db import Error, connection
 
 from analytics.counting.pipeline import Drainer
 from analytics.counting.retention import has_missed_partition
-from analytics.counting.workspace_rollups import fold_changes
+from analytics.counting.summed_links import fold_changes
 from analytics.journal.drops import allocate_drop_counter
 from common.database import is_conflict, is_outage
 from common.host import vitals

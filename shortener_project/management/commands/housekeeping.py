@@ -24,7 +24,7 @@ from analytics.counting.retention import (
     ensure_partitions,
 )
 from analytics.counting.unknown_codes import delete_old_codes
-from analytics.counting.workspace_rollups import begin_rollups
+from analytics.counting.summed_links import begin_rollups
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error

@@ -1,15 +1,15 @@
-"""The roll-ups of workspaces with many clicks: the days of all their links, added up as if they were those of one link.
+"""The roll-ups of large workspaces and domains: the days of all their links, added up as if they were of one link.
 
 A report of such a workspace reads some hundred rows instead of millions. A roll-up is a link to the tables of days and
 to the closing of days: its rows have the negative number of the roll-up instead of a link's.
 
 No batch waits for the rows of a roll-up, because it only inserts what they lack into analytics_rollupchange, one row
-for each roll-up and day. So does everything else that changes which clicks a workspace has: imports and erasures, and,
-by triggers, links that leave it or come to it. `fold_changes` adds these rows to the days, and reports add those that
+for each roll-up and day. So does everything else that changes which clicks a roll-up has: imports and erasures, and
+triggers for links that leave it or come to it. `fold_changes` adds these rows to the days, and reports add those that
 wait. So a report is exact at any time, and at the price of a row or two for each batch.
 
-A batch knows the workspaces of its links once it has locked their counters. Moves wait for open batches instead,
-because a batch does not lock the counters of all links that much (`links.clicks`).
+A batch knows the workspaces of its links once it has locked their counters against deletion. Moves wait for open
+batches, because that does not lock the counters of all links against them (`links.clicks`).
 """
 
 # ruff: noqa: S608 # built from constants
@@ -45,7 +45,7 @@ from common.database import (
     prepared_cursor,
     text_array,
 )
-from links.clicks import owners_of, wait_for_batches
+from links.clicks import wait_for_batches
 
 # A workspace with so many clicks and links can have more days of links than a report reads within some tens of
 # milliseconds.
@@ -57,12 +57,13 @@ CHANGED_CLICKS = 16_384
 # So many changes are folded in a transaction, and so many links begin a roll-up with one statement.
 _CHUNK = 1_000
 _LINKS = 10_000
-# Shared by everything but batches that changes the clicks of a workspace: a roll-up begins between such changes. The
+# Shared by everything but batches that changes the clicks of a roll-up: one begins between such changes. The
 # migrations have this number, too.
 _CHANGE_LOCK = 5_823_146
 _FOLD_LOCK = 5_823_147
 
-_ROLLUPS = "SELECT owner_id, id FROM analytics_workspacerollup"
+_ARE_THERE_ANY = "SELECT EXISTS (SELECT FROM analytics_rollup)"
+_OF_LINKS = "SELECT link_id, rollup FROM analytics_rolledlink WHERE link_id = ANY(%s::bigint[])"
 _INSERT = """
 INSERT INTO analytics_rollupchange (link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes)
 SELECT link_id, day, 0, clicks, unique_clicks, quarters::integer[], counts, outcomes
@@ -72,17 +73,16 @@ FROM unnest(
 """
 _INSERT_IMPORTED = f"""
 INSERT INTO analytics_rollupchange (link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes)
-SELECT -r.id, day, {IMPORTED}, sum(added.clicks), 0, ARRAY[%(quarter)s::integer, sum(added.clicks)::integer, 0],
-    {{counts}}, ''
+SELECT -rollup, day, {IMPORTED}, sum(clicks), 0, ARRAY[%(quarter)s::integer, sum(clicks)::integer, 0], {{counts}}, ''
 FROM unnest(%(links)s::bigint[], %(days)s::date[], %(clicks)s::bigint[]) added (link_id, day, clicks)
-JOIN links_clickcounter USING (link_id) JOIN analytics_workspacerollup r USING (owner_id) GROUP BY r.id, day
+JOIN analytics_rolledlink USING (link_id) GROUP BY rollup, day
 """
 _ERASE = """
-SELECT analytics_change_rollup(r.id, ARRAY[%(link)s::bigint], -1, %(before)s)
-FROM links_clickcounter c JOIN analytics_workspacerollup r USING (owner_id) WHERE c.link_id = %(link)s
+SELECT analytics_change_rollup(rollup, ARRAY[%(link)s::bigint], -1, %(before)s)
+FROM analytics_rolledlink WHERE link_id = %(link)s
 """
 _WITH_CHANGES = """
-SELECT c.link_id FROM analytics_rollupchange c JOIN analytics_workspacerollup r ON r.id = -c.link_id
+SELECT c.link_id FROM analytics_rollupchange c JOIN analytics_rollup r ON r.id = -c.link_id
 WHERE r.is_complete GROUP BY 1 HAVING count(*) >= %s OR sum(abs(clicks)) >= %s
 """
 _TAKE = f"""
@@ -93,65 +93,92 @@ WITH taken AS (
 )
 SELECT day, slot, clicks, unique_clicks, quarters, counts, outcomes FROM taken
 """
-_CANDIDATES = """
-SELECT owner_id FROM links_ownertotals t WHERE NOT EXISTS (
-    SELECT FROM analytics_workspacerollup r WHERE r.owner_id = t.owner_id
-) GROUP BY 1 HAVING sum(clicks) >= %s AND sum(links) >= %s ORDER BY 1
+_LARGE_WORKSPACES = """
+SELECT owner_id, NULL FROM links_ownertotals t
+WHERE NOT EXISTS (SELECT FROM analytics_rollup r WHERE r.owner_id = t.owner_id)
+GROUP BY 1 HAVING sum(clicks) >= %(clicks)s AND sum(links) >= %(links)s ORDER BY 1
+"""
+# Of these workspaces, so that nobody has to add up the clicks of each domain.
+_LARGE_DOMAINS = """
+SELECT NULL, d.id FROM domains_domain d JOIN analytics_rollup w ON w.owner_id = d.owner_id
+WHERE NOT EXISTS (SELECT FROM analytics_rollup r WHERE r.domain_id = d.id) AND %(links)s <= (
+    SELECT count(*) FROM (SELECT FROM links_link l WHERE l.domain_id = d.id LIMIT %(links)s) few
+) ORDER BY 2
 """
 _GONE = """
-SELECT id FROM analytics_workspacerollup r
-WHERE NOT is_complete AND begun_at < now() - interval '1 hour'
+SELECT id FROM analytics_rollup r WHERE NOT is_complete AND begun_at < now() - interval '1 hour'
 OR NOT EXISTS (SELECT FROM accounts_workspace WHERE id = r.owner_id)
+AND NOT EXISTS (SELECT FROM domains_domain WHERE id = r.domain_id)
 """
-_BEGIN = "INSERT INTO analytics_workspacerollup (owner_id) VALUES (%s) ON CONFLICT DO NOTHING RETURNING id"
+_BEGIN = (
+    "INSERT INTO analytics_rollup (owner_id, domain_id) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING id"
+)
 _NEXT_LINKS = f"""
-SELECT link_id FROM links_clickcounter WHERE owner_id = %s AND link_id > %s ORDER BY link_id LIMIT {_LINKS}
+SELECT link_id FROM links_searchable WHERE (owner_id = %s OR domain_id = %s) AND link_id > %s
+ORDER BY link_id LIMIT {_LINKS}
 """
-
-
-def rollups() -> dict[int, int]:
-    """The numbers of roll-ups by workspace. Within a batch, they stay the same: a roll-up begins between batches."""
-    with prepared_cursor() as cursor:
-        cursor.execute(_ROLLUPS)
-        return dict(cursor.fetchall())
 
 
 def add_batch(
-    numbers: Mapping[int, int],
     batch: Sequence[Facts],
     days: Days,
     outcomes: Mapping[tuple[int, int, str], int],
     deleted: Collection[int],
 ) -> None:
-    """Insert what a batch adds to the roll-ups with these ``numbers``. The caller's transaction has its counters.
+    """Insert what a batch adds to the roll-ups. The caller's transaction has the counters of its links.
 
-    ``outcomes``: requests that are no clicks, by link, day since 1970 and key. Batches have locked the counters of
-    links with clicks; moves wait for the batch.
+    ``outcomes``: requests that are no clicks, by link, day since 1970 and key. A roll-up begins between batches, so
+    none is missed.
     """
-    links = {facts.link_id for facts in batch}.difference(deleted)
-    rollup_of = {link_id: numbers[owner] for link_id, owner in owners_of(links).items() if owner in numbers}
-    if not rollup_of:
+    with prepared_cursor() as cursor:
+        cursor.execute(_ARE_THERE_ANY)
+        if not cursor.fetchone()[0]:
+            return
+        cursor.execute(_OF_LINKS, [integer_array({facts.link_id for facts in batch}.difference(deleted))])
+        rollups: dict[int, list[int]] = {}
+        for link_id, rollup in cursor.fetchall():
+            rollups.setdefault(link_id, []).append(rollup)
+    if not rollups:
         return
-    sums: dict[tuple[int, int], Day] = {}
+    sums = _sums(days, rollups)
+    for key, values in _values(batch, rollups).items():
+        sums[key].counts = Counter(chain.from_iterable(values))
+    others: dict[_RollupDay, Counter[str]] = {}
+    for (link_id, number, text), requests in outcomes.items():
+        for rollup in rollups.get(link_id, ()):
+            others.setdefault((rollup, number), Counter())[text] += requests
+    if sums or others:
+        _insert(sums, others)
+
+
+# A roll-up, and a day since 1970.
+_RollupDay = tuple[int, int]
+
+
+def _sums(days: Days, rollups: Mapping[int, Sequence[int]]) -> dict[_RollupDay, Day]:
+    """The clicks of each day, without their values."""
+    sums: dict[_RollupDay, Day] = {}
     for number, of_links in days.items():
         for link_id, one in of_links.items():
-            if link_id in rollup_of:
-                day = sums.setdefault((rollup_of[link_id], number), Day())
+            for rollup in rollups.get(link_id, ()):
+                day = sums.setdefault((rollup, number), Day())
                 day.clicks += one.clicks
                 day.unique_clicks += one.unique_clicks
                 _add_quarters(day, one.quarters)
-    keys: dict[tuple[int, int], list[tuple[str, ...]]] = {}
+    return sums
+
+
+def _values(
+    batch: Sequence[Facts], rollups: Mapping[int, Sequence[int]]
+) -> dict[_RollupDay, list[tuple[str, ...]]]:
+    """The keys of each click. Those of branches are not among them: only reports of links have branches."""
+    values: dict[_RollupDay, list[tuple[str, ...]]] = {}
     click = int(Kind.CLICK)
     for facts in batch:
-        if facts.kind == click and facts.link_id in rollup_of:
-            keys.setdefault((rollup_of[facts.link_id], facts.time // DAY_MICROSECONDS), []).append(facts.keys)
-    for key, values in keys.items():
-        sums[key].counts = Counter(chain.from_iterable(values))
-    others: dict[tuple[int, int], Counter[str]] = {}
-    for (link_id, number, text), requests in outcomes.items():
-        if link_id in rollup_of:
-            others.setdefault((rollup_of[link_id], number), Counter())[text] += requests
-    _insert(sums, others)
+        if facts.kind == click:
+            for rollup in rollups.get(facts.link_id, ()):
+                values.setdefault((rollup, facts.time // DAY_MICROSECONDS), []).append(facts.keys)
+    return values
 
 
 def _add_quarters(day: Day, quarters: Mapping[int, Sequence[int]]) -> None:
@@ -161,27 +188,23 @@ def _add_quarters(day: Day, quarters: Mapping[int, Sequence[int]]) -> None:
         counted[1] += unique_clicks
 
 
-def _insert(
-    days: Mapping[tuple[int, int], Day], outcomes: Mapping[tuple[int, int], Mapping[str, int]]
-) -> None:
+def _insert(days: Mapping[_RollupDay, Day], outcomes: Mapping[_RollupDay, Mapping[str, int]]) -> None:
     keys = sorted({*days, *outcomes})
     rows = [days.get(key) or Day() for key in keys]
+    quarters = [
+        chain.from_iterable((number, *counted) for number, counted in day.quarters.items()) for day in rows
+    ]
     with prepared_cursor() as cursor:
         cursor.execute(
             _INSERT,
             [
-                integer_array([-rollup for rollup, _ in keys]),
+                integer_array(-rollup for rollup, _ in keys),
                 [date_of(number) for _, number in keys],
-                integer_array([day.clicks for day in rows]),
-                integer_array([day.unique_clicks for day in rows]),
-                text_array(
-                    [
-                        integer_array(chain.from_iterable((q, *n) for q, n in day.quarters.items()))
-                        for day in rows
-                    ]
-                ),
-                text_array([pack_counts(day.counts) for day in rows]),
-                text_array([pack_counts(outcomes.get(key, {})) for key in keys]),
+                integer_array(day.clicks for day in rows),
+                integer_array(day.unique_clicks for day in rows),
+                text_array(integer_array(numbers) for numbers in quarters),
+                text_array(pack_counts(day.counts) for day in rows),
+                text_array(pack_counts(outcomes.get(key, {})) for key in keys),
             ],
         )
 
@@ -244,18 +267,21 @@ def _fold(link_id: int) -> int:
 
 
 def begin_rollups(clicks: int = MANY_CLICKS, links: int = MANY_LINKS) -> None:
-    """Delete the roll-ups of deleted workspaces, and begin those of workspaces with so many clicks and links.
+    """Begin the roll-ups of workspaces with so many clicks and links, and of their domains with so many links.
+
+    Deletes those of deleted workspaces and domains.
 
     Any number of hosts may call this, outside a transaction. One that is interrupted is begun again after an hour.
     """
     for (number,) in fetch(_GONE):
         _delete(number)
-    for (owner,) in fetch(_CANDIDATES, [clicks, links]):
-        _begin(owner)
+    for candidates in (_LARGE_WORKSPACES, _LARGE_DOMAINS):
+        for owner, domain in fetch(candidates, {"clicks": clicks, "links": links}):
+            _begin(owner, domain)
 
 
-def _begin(owner: int) -> None:
-    """Add up the days that the links of a workspace have at one moment. All later changes are inserted as they happen.
+def _begin(owner: int | None, domain: int | None) -> None:
+    """Add up the days that the links of a workspace or a domain have at one moment; later changes are inserted.
 
     Batches wait only for the moment: a transaction on a connection of its own sees the tables as they were then.
     """
@@ -263,7 +289,7 @@ def _begin(owner: int) -> None:
     try:
         with transaction.atomic():
             _lock_everything()
-            rows = fetch(_BEGIN, [owner])
+            rows = fetch(_BEGIN, [owner, domain])
             if not rows:
                 return
             reader.set_autocommit(False)
@@ -275,7 +301,7 @@ def _begin(owner: int) -> None:
         with reader.cursor() as cursor:
             last = 0
             while True:
-                cursor.execute(_NEXT_LINKS, [owner, last])
+                cursor.execute(_NEXT_LINKS, [owner, domain, last])
                 links = [link_id for (link_id,) in cursor.fetchall()]
                 if not links:
                     break
@@ -284,7 +310,7 @@ def _begin(owner: int) -> None:
         reader.commit()
     finally:
         reader.close()
-    if not execute("UPDATE analytics_workspacerollup SET is_complete = true WHERE id = %s", [number]):
+    if not execute("UPDATE analytics_rollup SET is_complete = true WHERE id = %s", [number]):
         # Another host has taken this one for interrupted.
         execute("DELETE FROM analytics_rollupchange WHERE link_id = %s", [-number])
     fold_changes()
@@ -294,13 +320,13 @@ def _delete(number: int) -> None:
     with transaction.atomic():
         _lock_everything()
         execute("SELECT pg_advisory_xact_lock(%s)", [_FOLD_LOCK])
-        execute("DELETE FROM analytics_workspacerollup WHERE id = %s", [number])
+        execute("DELETE FROM analytics_rollup WHERE id = %s", [number])
         execute("DELETE FROM analytics_rollupchange WHERE link_id = %s", [-number])
         # Its days are deleted like those of a link.
         execute("INSERT INTO analytics_deletedlink (link_id) VALUES (%s) ON CONFLICT DO NOTHING", [-number])
 
 
 def _lock_everything() -> None:
-    """Wait for open batches and other changes of the clicks of workspaces, and let none begin."""
+    """Wait for open batches and other changes of clicks, and let none begin."""
     wait_for_batches()
     execute("SELECT pg_advisory_xact_lock(%s)", [_CHANGE_LOCK])

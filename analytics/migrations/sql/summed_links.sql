@@ -1,6 +1,6 @@
--- The roll-up of a workspace with many links has their days added up, as if all clicks were on one link: its rows have
--- minus its number instead of a link. What changes these sums waits in analytics_rollupchange until the drainer adds it
--- to the rows, see analytics/counting/workspace_rollups.py; reports add both.
+-- A roll-up has the days of all links of a large workspace or domain added up, as if all clicks were on one link: its
+-- rows have minus its number instead of a link. What changes these sums waits in analytics_rollupchange until the drainer adds it
+-- to the rows, see analytics/counting/summed_links.py; reports add both.
 
 -- Rows are inserted, read once and deleted.
 ALTER TABLE analytics_rollupchange SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
@@ -64,26 +64,29 @@ SELECT -rollup, day, slot, coalesce(sign * clicks, 0), coalesce(sign * unique_cl
 FROM total FULL JOIN packed USING (day, slot) LEFT JOIN timed USING (day, slot)
 $$;
 
--- The same for the links of any workspaces. The lock lets nobody begin a roll-up meanwhile, which would miss the change.
-CREATE FUNCTION analytics_change_rollups(links bigint[], owners bigint[], sign integer) RETURNS void
+-- The links of each roll-up.
+CREATE VIEW analytics_rolledlink AS
+SELECT c.link_id, r.id AS rollup FROM links_clickcounter c JOIN analytics_rollup r ON r.owner_id = c.owner_id
+UNION ALL
+SELECT s.link_id, r.id FROM links_searchable s JOIN analytics_rollup r ON r.domain_id = s.domain_id;
+
+-- The same for the roll-ups of these workspaces and domains. The lock lets nobody begin a roll-up meanwhile, which would
+-- miss the change.
+CREATE FUNCTION analytics_change_rollups(links bigint[], owners bigint[], domains bigint[], sign integer) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(5823146);
-    PERFORM analytics_change_rollup(r.id, changed.links, sign)
-    FROM analytics_workspacerollup r JOIN (
-        SELECT owner, array_agg(link) AS links FROM unnest(links, owners) moved (link, owner) GROUP BY 1
-    ) changed ON changed.owner = r.owner_id;
+    PERFORM analytics_change_rollup(changed.id, changed.links, sign) FROM (
+        SELECT r.id, array_agg(link) AS links FROM unnest(links, owners) moved (link, owner)
+        JOIN analytics_rollup r ON r.owner_id = moved.owner GROUP BY 1
+        UNION ALL
+        SELECT r.id, array_agg(link) FROM unnest(links, domains) moved (link, domain)
+        JOIN analytics_rollup r ON r.domain_id = moved.domain GROUP BY 1
+    ) changed;
 END $$;
 
-CREATE FUNCTION analytics_after_counter_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM analytics_change_rollups(array_agg(link_id), array_agg(owner_id), -1) FROM old_rows HAVING count(*) > 0;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER analytics_after_counter_delete AFTER DELETE ON links_clickcounter
-    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION analytics_after_counter_delete();
-
--- Most updates of counters move nothing, and a trigger with tables of rows cannot name the columns that must change.
+-- Most updates of counters move nothing, and a trigger with tables of rows cannot name the columns that must change. The
+-- links of a domain move with it.
 CREATE FUNCTION analytics_note_move() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('analytics.has_moves', 'on', true);
@@ -93,10 +96,10 @@ CREATE TRIGGER analytics_note_move BEFORE UPDATE OF owner_id ON links_clickcount
     FOR EACH STATEMENT EXECUTE FUNCTION analytics_note_move();
 CREATE FUNCTION analytics_after_move() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM analytics_change_rollups(array_agg(link_id), array_agg(owner_id), -1)
+    PERFORM analytics_change_rollups(array_agg(link_id), array_agg(owner_id), NULL, -1)
     FROM (SELECT link_id, owner_id FROM old_rows EXCEPT SELECT link_id, owner_id FROM new_rows) moved
     HAVING count(*) > 0;
-    PERFORM analytics_change_rollups(array_agg(link_id), array_agg(owner_id), 1)
+    PERFORM analytics_change_rollups(array_agg(link_id), array_agg(owner_id), NULL, 1)
     FROM (SELECT link_id, owner_id FROM new_rows EXCEPT SELECT link_id, owner_id FROM old_rows) moved
     HAVING count(*) > 0;
     RETURN NULL;

@@ -1,0 +1,281 @@
+"""The days of all links of large workspaces and domains are added up. Reports say the same as without that."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from analytics.counting import summed_links
+from analytics.counting.audit import differences, repair
+from analytics.counting.closed_days import close_days
+from analytics.counting.imported_days import add_days
+from analytics.counting.retention import delete_clicks_of_deleted_links
+from analytics.counting.summed_links import begin_rollups, fold_changes
+from analytics.models import DayTotal, LifeCount, Rollup, RollupChange
+from analytics.reports import selected
+from testing.accounts.workspaces import key_client_in, team
+from testing.analytics.clicks import drain
+from testing.analytics.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
+from testing.connections import is_a_connection_blocked
+from testing.domains.domains import active_domain
+from testing.polling import eventually
+from testing.visitors.agents import FIREFOX
+from tests.analytics.counting.open_batches import COUNTERS, batch_held_before
+
+TODAY = datetime.now(UTC).date()
+IPHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Safari/604.1"
+)
+QUERIES: list[dict[str, str]] = [
+    {},
+    {"period": "7d"},
+    {"period": "24h"},
+    {"period": "today", "timezone": "Asia/Kolkata"},
+    {"period": "30d", "timezone": "America/New_York", "compare": "previous"},
+    {"period": "7d", "interval": "hour"},
+    {"period": "all"},
+    {"period": "all", "timezone": "Pacific/Auckland", "interval": "month"},
+    {"period": "30d", "groupBy": "weekdayHour", "timezone": "Europe/Berlin"},
+    {"period": "30d", "groupBy": "country"},
+    {"period": "30d", "limit": "1"},
+]
+
+
+def read(api: APIClient, query: dict[str, str]) -> Any:
+    response = api.get("/api/analytics", query)
+    assert response.status_code == 200, response.json()
+    return response.json()["data"]
+
+
+@contextmanager
+def without_rollups() -> Iterator[None]:
+    complete = list(Rollup.objects.filter(is_complete=True).values_list("pk", flat=True))
+    Rollup.objects.update(is_complete=False)
+    yield
+    Rollup.objects.filter(pk__in=complete).update(is_complete=True)
+
+
+def assert_agree(*clients: APIClient, **selection: str) -> None:
+    for client in clients:
+        for query in [query | selection for query in QUERIES]:
+            rolled = read(client, query)
+            with without_rollups():
+                assert rolled == read(client, query), query
+    assert list(differences()) == []
+
+
+def visit(link: int, chance: random.Random) -> None:
+    age = chance.choice([0, 0, 0, 1, 2, 5, 12, 13])
+    moment = datetime.now(UTC) - timedelta(days=age, minutes=chance.randrange(600))
+    journaled(
+        link,
+        moment,
+        count=chance.choice([1, 1, 1, 3]),
+        kind=chance.choice([0, 0, 0, 3]),
+        address=chance.choice([AMERICAN, BRITISH]),
+        referrer=chance.choice(["", "https://news.example/x", "https://www.mail.example/"]),
+        user_agent=chance.choice([FIREFOX, IPHONE]),
+    )
+
+
+class Changes:
+    """Everything that changes which clicks the links of two workspaces and of a domain have, at random."""
+
+    def __init__(self, alice: NewAccount, api: APIClient, make_link: MakeLink, chance: random.Random) -> None:
+        self.chance, self.apis = chance, [api, key_client_in(team(alice, "Other"), alice.api_key)]
+        self.workspaces = [
+            alice.workspace,
+            alice.user.memberships.exclude(workspace=alice.workspace).get().workspace,
+        ]
+        self.domain = active_domain(alice.workspace)
+        self.of_domain = 0
+        made = [make_link() for _ in range(4)]
+        made += [make_link(domainId=str(self.domain.public_id)) for _ in range(3)]
+        self.numbers = {link["_id"]: pk(link) for link in made}
+        # The workspace of each link; the links of the domain are where it is.
+        self.owner = dict.fromkeys([link["_id"] for link in made[:4]], 0)
+        self.on_domain = {link["_id"] for link in made[4:]}
+        self.deleted: set[str] = set()
+
+    def step(self) -> None:
+        self.chance.choice([*[self.visits] * 3, self.move, self.move_domain, self.delete, self.undelete, self.erase,
+                            self.import_clicks, self.fold])()  # fmt: skip
+
+    def any_link(self) -> tuple[str, int]:
+        owners = self.owner | dict.fromkeys(self.on_domain, self.of_domain)
+        return self.chance.choice(sorted(owners.items()))
+
+    def visits(self) -> None:
+        for _ in range(10):
+            visit(self.numbers[self.any_link()[0]], self.chance)
+        drain()
+
+    def move(self) -> None:
+        link, owner = self.chance.choice(sorted(self.owner.items()))
+        body = {"ids": [link], "workspaceId": str(self.workspaces[1 - owner].public_id)}
+        assert self.apis[owner].post("/api/urls/move", body, format="json").status_code == 200
+        self.owner[link] = 1 - owner
+
+    def move_domain(self) -> None:
+        body = {"workspaceId": str(self.workspaces[1 - self.of_domain].public_id)}
+        path = f"/api/domains/{self.domain.public_id}/move"
+        assert self.apis[self.of_domain].post(path, body, format="json").status_code == 200
+        self.of_domain = 1 - self.of_domain
+
+    def delete(self) -> None:
+        link, owner = self.any_link()
+        if len(self.owner) > 1 and len(self.on_domain) > 1 and not self.deleted:
+            assert self.apis[owner].delete(f"/api/urls/{link}").status_code == 200
+            self.owner.pop(link, None)
+            self.was_on_domain = link in self.on_domain
+            self.on_domain.discard(link)
+            self.deleted = {link}
+            self.deleted_by = owner
+
+    def undelete(self) -> None:
+        for link in self.deleted:
+            # Visits that are counted while it is deleted come back with it.
+            visit(self.numbers[link], self.chance)
+            drain()
+            restored = self.apis[self.deleted_by].post(f"/api/urls/{link}/undelete").json()["data"]["url"]
+            if restored["domainId"] is None:
+                self.owner[link] = self.deleted_by
+            else:
+                self.on_domain.add(link)
+        self.deleted = set()
+
+    def erase(self) -> None:
+        link, owner = self.any_link()
+        before = TODAY - timedelta(days=self.chance.choice([0, 3, 8]))
+        assert self.apis[owner].delete(f"/api/analytics/{link}?before={before}").status_code == 200
+
+    def import_clicks(self) -> None:
+        day = TODAY - timedelta(days=self.chance.choice([1, 9]))
+        add_days({(self.numbers[self.any_link()[0]], day): self.chance.randrange(1, 50)})
+
+    def fold(self) -> None:
+        fold_changes(self.chance.choice([1, 5]), 1_000)
+        close_days(busy=4)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_random_changes_leave_no_difference(
+    alice: NewAccount, api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(summed_links, "_CHUNK", 3)
+    changes = Changes(alice, api, make_link, random.Random(seed))
+    for _ in range(8):
+        changes.step()
+    changes.visits()
+    for _ in range(30):
+        begin_rollups(clicks=0, links=1)
+        changes.step()
+    assert Rollup.objects.filter(is_complete=True, domain_id=changes.domain.pk).exists()
+    for _ in range(2):
+        assert_agree(*changes.apis)
+        owner = changes.apis[changes.of_domain]
+        assert_agree(owner, domainId=str(changes.domain.public_id))
+        fold_changes(1)
+        assert not RollupChange.objects.exists()
+    close_days(busy=4)
+    assert LifeCount.objects.filter(link_id__lt=0).exists()
+    assert list(differences()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_move_waits_for_the_batch_that_counts_the_link(
+    alice: NewAccount, api: APIClient, make_link: MakeLink, clicks_dir: Path
+) -> None:
+    other = team(alice, "Other")
+    link, stays = make_link(), make_link()
+    for made in (link, stays):
+        journaled(pk(made))
+    drain()
+    begin_rollups(clicks=0, links=1)
+    # A request that is no click locks its link's counter only against deletion.
+    journaled(pk(link), kind=3)
+    journaled(pk(stays))
+    moved: list[int] = []
+
+    def move() -> None:
+        body = {"ids": [link["_id"]], "workspaceId": str(other.public_id)}
+        moved.append(api.post("/api/urls/move", body, format="json").status_code)
+        connection.close()
+
+    thread = threading.Thread(target=move)
+    with batch_held_before(COUNTERS, clicks_dir, 2):
+        thread.start()
+        eventually(is_a_connection_blocked)
+        assert moved == []
+    thread.join()
+    assert moved == [200]
+    begin_rollups(clicks=0, links=1)
+    assert_agree(api, key_client_in(other, alice.api_key))
+    assert read(key_client_in(other, alice.api_key), {})["notCounted"]["crawler"] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wrong_rollup_is_repaired_and_that_of_a_deleted_workspace_disappears(
+    alice: NewAccount, api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link()
+    for _ in range(3):
+        journaled(pk(link))
+    drain()
+    call_command("housekeeping", once=True)
+    assert not Rollup.objects.exists()
+    begin_rollups(clicks=3, links=1)
+    fold_changes(1)
+    rollup = Rollup.objects.get()
+    assert DayTotal.objects.get(link_id=-rollup.pk).clicks == 3
+    assert list(differences()) == []
+    DayTotal.objects.filter(link_id=-rollup.pk).update(clicks=4)
+    *_, found = differences()
+    assert found == f"roll-up {rollup.pk} {TODAY}: day of the roll-up 4, its links 3"
+    assert read(api, {})["totalClicks"] == 4
+    with transaction.atomic():
+        assert [text.endswith(": clicks of the roll-up 4, now 3") for text in repair()] == [True]
+    assert read(api, {})["totalClicks"] == 3
+    begin_rollups(clicks=3, links=1)
+    delete_clicks_of_deleted_links()
+    [renewed] = Rollup.objects.all()
+    assert renewed.is_complete
+    assert renewed.pk != rollup.pk
+    assert list(differences()) == []
+    assert not DayTotal.objects.filter(link_id=-rollup.pk).exists()
+    Rollup.objects.update(owner_id=0)
+    begin_rollups(clicks=3, links=1)
+    delete_clicks_of_deleted_links()
+    assert [row.link_id for row in DayTotal.objects.all() if row.link_id < 0] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_top_links_are_left_out_of_reports_with_too_many_clicks(
+    alice: NewAccount, api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain = str(active_domain(alice.workspace).public_id)
+    link = make_link(domainId=domain)
+    journaled(pk(link), count=3)
+    drain()
+    begin_rollups(clicks=3, links=1)
+    for query in ({}, {"domainId": domain}):
+        with monkeypatch.context() as patch:
+            [top] = read(api, query)["topUrls"]
+            assert (top["_id"], top["clicks"], top["uniqueClicks"]) == (link["_id"], 3, 1)
+            patch.setattr(selected, "MAX_RANKED_CLICKS", 2)
+            report = read(api, query)
+            assert report["topUrls"] == []
+            assert report["otherUrls"] == {"clicks": 3, "uniqueClicks": 1}
