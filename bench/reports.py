@@ -6,12 +6,15 @@ import argparse
 import os
 import statistics
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import django
 
 from bench.harness.results import record
 from bench.harness.stack import database
+
+if TYPE_CHECKING:
+    from bench.harness.wsgi_call import Caller
 
 
 class Subject(NamedTuple):
@@ -85,14 +88,15 @@ def main() -> None:
         print("milliseconds: median, p99, processor time of the web process; rounds run one after the other")
         for subject in SUBJECTS:
             highest = 0.0
-            for query in subject.queries:
-                query = {name: value.format(**values) for name, value in query.items()}
+            for wanted in subject.queries:
+                query = {name: value.format(**values) for name, value in wanted.items()}
                 highest = max(highest, _measure(caller, query, options.rounds, subject.limit))
             record(f"reports-{subject.name.replace(' ', '-').replace(',', '')}", f"at most {highest:.0f} ms")
 
 
-def _measure(caller: object, query: dict[str, str], rounds: int, limit: int) -> float:
-    times, statuses = [], set()
+def _measure(caller: Caller, query: dict[str, str], rounds: int, limit: int) -> float:
+    times: list[float] = []
+    statuses: set[int] = set()
     began = time.process_time()
     for _ in range(rounds):
         status, _, seconds = caller.get("/api/analytics", **query)

@@ -57,7 +57,8 @@ def _day(
     agents = random_source.choices(range(12), [1 / (n + 1) for n in range(12)], k=clicks)
     return [
         Facts(
-            time=start - random_source.randrange(3_600 * hours) * 1_000_000, link_id=random_source.choice(links), kind=Kind.CLICK, counted=False,
+            time=start - random_source.randrange(3_600 * hours) * 1_000_000, link_id=random_source.choice(links),
+            kind=Kind.CLICK, counted=False,
             scanned=False, reason="", place=f"{country} City {city}", visitor=None, branch_number=0,
             client=_client(agent), referrer=f"https://site{site}.example/", keys=(
                 f"{Dimension.CLIENT:d}{_client(agent)}", f"1{country}", f"2{country} City {city}",
