@@ -23,7 +23,8 @@ from itertools import chain
 
 from django.db import connection, transaction
 
-from analytics.counting.closed_days import closed_day
+from analytics.counting.closed_days import LOCK as CLOSING_LOCK
+from analytics.counting.closed_days import closed_day, month_of
 from analytics.counting.day_visitors import EPOCH, date_of
 from analytics.counting.days import (
     IMPORTED,
@@ -109,6 +110,11 @@ _GONE = """
 SELECT id FROM analytics_rollup r WHERE NOT is_complete AND begun_at < now() - interval '1 hour'
 OR NOT EXISTS (SELECT FROM accounts_workspace WHERE id = r.owner_id)
 AND NOT EXISTS (SELECT FROM domains_domain WHERE id = r.domain_id)
+"""
+_MARK_MONTHS = f"""
+INSERT INTO analytics_busymonth (link_id, month)
+SELECT DISTINCT link_id, {month_of("day")} FROM analytics_rollupchange
+WHERE link_id = %s AND day <= (SELECT day FROM analytics_closedday)
 """
 _BEGIN = (
     "INSERT INTO analytics_rollup (owner_id, domain_id) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING id"
@@ -308,12 +314,20 @@ def _begin(owner: int | None, domain: int | None) -> None:
                 cursor.execute("SELECT analytics_change_rollup(%s, %s, 1)", [number, links])
                 last = links[-1]
         reader.commit()
+        _mark_months(number)
     finally:
         reader.close()
     if not execute("UPDATE analytics_rollup SET is_complete = true WHERE id = %s", [number]):
         # Another host has taken this one for interrupted.
         execute("DELETE FROM analytics_rollupchange WHERE link_id = %s", [-number])
     fold_changes()
+
+
+def _mark_months(number: int) -> None:
+    """Let all months with closed days be busy ones, before these days are folded in."""
+    with transaction.atomic():
+        execute("SELECT pg_advisory_xact_lock_shared(%s)", [CLOSING_LOCK])
+        execute(_MARK_MONTHS, [-number])
 
 
 def _delete(number: int) -> None:

@@ -17,7 +17,17 @@ from analytics.counting.days import IMPORTED
 from analytics.dimensions import BETWEEN_COUNTS
 from analytics.models import Dimension
 from analytics.reports.periods import Period
-from analytics.reports.queries import EDGE_PARTS, Breakdown, dimensions_of, edge_branches, edge_values, lists
+from analytics.reports.queries import (
+    CLOSED_DAY,
+    EDGE_PARTS,
+    Breakdown,
+    dimensions_of,
+    edge_branches,
+    edge_values,
+    lists,
+    whole_days,
+)
+from analytics.reports.reads import chosen_sources
 from analytics.reports.scope import Scope
 
 # A statement reads at most this many days of links, or refuses.
@@ -95,9 +105,8 @@ timed AS MATERIALIZED (
     GROUP BY GROUPING SETS ((step), (link_id))
 ),
 """
-_COUNTED = """
-counted AS MATERIALIZED (
-    SELECT dimension, value, sum(clicks)::bigint AS clicks FROM (
+# The values on whole days.
+_OF_LINKS = """
         SELECT dimension, value COLLATE "C" AS value, c.clicks * number AS clicks
         FROM entry, analytics_unpacked(entry) c
         UNION ALL
@@ -106,6 +115,18 @@ counted AS MATERIALIZED (
             WHERE link_id = busy.link_id AND dimension = ANY(%(summed)s::smallint[])
             AND day BETWEEN %(whole_first)s AND %(whole_last)s OFFSET 0
         ) b
+"""
+_OF_ROLLUP = """
+        {days}
+        UNION ALL
+        SELECT dimension, value COLLATE "C", u.clicks FROM analytics_rollupchange, analytics_unpacked(counts) u
+        WHERE link_id = %(link)s AND day BETWEEN %(whole_first)s AND %(whole_last)s
+        AND dimension = ANY(%(summed)s::smallint[])
+"""
+_COUNTED = """
+counted AS MATERIALIZED (
+    SELECT dimension, value, sum(clicks)::bigint AS clicks FROM (
+        {values}
         UNION ALL
         SELECT dimension, value, clicks FROM ({outcomes}) outcome
         {edge_parts}
@@ -180,7 +201,14 @@ def from_rollups(
         )
     elif edges:
         text += edge_values(dimensions, edges, OF_CHOSEN)
+    values = _OF_LINKS
+    if scope.is_rolled:
+        used, of_sources = chosen_sources(scope.values["rollup"], *period.whole_days)
+        parameters |= {"link": scope.values["rollup"]} | of_sources
+        text += f"closed AS MATERIALIZED ({CLOSED_DAY}),"
+        values = _OF_ROLLUP.format(days=whole_days(used))
     text += _COUNTED.format(
+        values=values,
         outcomes=outcomes,
         edge_parts=EDGE_PARTS + edge_branches(dimensions, edges, OF_CHOSEN) if edges else "",
         lists=lists(wanted.breakdowns),

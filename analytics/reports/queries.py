@@ -246,7 +246,7 @@ FROM ({FIRST_AND_LAST_DAY}) days (first, last)
 
 
 def of_life(breakdowns: Collection[Breakdown]) -> str:
-    return _values(breakdowns, _whole_days(LIFETIME))
+    return _values(breakdowns, whole_days(LIFETIME))
 
 
 def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | None) -> str:
@@ -255,7 +255,7 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
     ``sources``: where those of the whole days come from; None: from each day.
     """
     dimensions = dimensions_of(breakdowns)
-    days = _whole_days(sources) if sources else _DAYS
+    days = whole_days(sources)
     outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
     if not edges:
         return _values(breakdowns, days + outcomes)
@@ -301,7 +301,10 @@ def edge_branches(dimensions: Collection[Dimension], edges: int, of_links: str) 
     )
 
 
-def _whole_days(sources: Sources) -> str:
+def whole_days(sources: Sources | None) -> str:
+    """The values of a link on whole days, for a statement with the CTE ``closed``. None: from each day."""
+    if sources is None:
+        return _DAYS
     spans = [_SPAN.format(sign=span.sign, number=number) for number, span in enumerate(sources.spans)]
     months = [_MONTHS.format(sign=sources.sign)] if sources.months else []
     life = [_LIFE] if sources.is_of_life else []

@@ -17,7 +17,7 @@ from analytics.models import Dimension
 from analytics.reports import queries
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown, dimensions_of
-from analytics.reports.sources import LinkDays, sources
+from analytics.reports.sources import LinkDays, Sources, parameters_of, sources
 from common.database import fetch, prepared_cursor
 from domains.models import Domain
 from links.models import Link
@@ -205,19 +205,20 @@ def _values(
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
     for number, edge in enumerate(period.edges):
         parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
-    days = _link_days(link) if (last - first).days >= _LONG_DAYS else None
-    used = sources(first, last, days) if days else None
-    if days and used:
-        parameters |= {"closed": days.closed, "months": used.months}
-        for number, span in enumerate(used.spans):
-            parameters |= {f"span_first_{number}": span.first, f"span_last_{number}": span.last}
-    return _Query(queries.of_range(breakdowns, len(period.edges), used), parameters)
+    used, of_sources = chosen_sources(link.pk, first, last)
+    return _Query(queries.of_range(breakdowns, len(period.edges), used), parameters | of_sources)
 
 
-def _link_days(link: Link) -> LinkDays | None:
-    """None if the link has no clicks."""
-    first, last, months, closed = _row(queries.LINK_DAYS, {"link": link.pk})
-    return None if first is None else LinkDays(first, last, months, closed)
+def chosen_sources(link_id: int, first: date, last: date) -> tuple[Sources | None, dict[str, Any]]:
+    """Where the values of the days come from, and the parameters of that. None if it is each day."""
+    if (last - first).days < _LONG_DAYS:
+        return None, {}
+    first_click, last_click, months, closed = _row(queries.LINK_DAYS, {"link": link_id})
+    if first_click is None:
+        return None, {}
+    days = LinkDays(first_click, last_click, months, closed)
+    used = sources(first, last, days)
+    return used, {} if used is None else parameters_of(used, days)
 
 
 def _totals(period: Period | None, steps: list[datetime], *, by_day: bool) -> _Query:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Costs in days of the link: the lifetime counts have about as many rows as several days, a month as two.
 LIFE_COST = 7
@@ -51,6 +51,14 @@ class Sources:
     months: list[date]
     sign: int
     spans: list[Span]
+
+
+def parameters_of(sources: Sources, link: LinkDays) -> dict[str, Any]:
+    """The parameters of `analytics.reports.queries.whole_days`."""
+    parameters: dict[str, Any] = {"closed": link.closed, "months": sources.months}
+    for number, span in enumerate(sources.spans):
+        parameters |= {f"span_first_{number}": span.first, f"span_last_{number}": span.last}
+    return parameters
 
 
 LIFETIME = Sources(is_of_life=True, months=[], sign=1, spans=[])

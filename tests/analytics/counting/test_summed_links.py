@@ -49,6 +49,8 @@ QUERIES: list[dict[str, str]] = [
     {"period": "30d", "groupBy": "weekdayHour", "timezone": "Europe/Berlin"},
     {"period": "30d", "groupBy": "country"},
     {"period": "30d", "limit": "1"},
+    {"period": "mtd"},
+    {"period": "12mo", "timezone": "America/St_Johns"},
 ]
 
 
