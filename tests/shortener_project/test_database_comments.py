@@ -62,7 +62,13 @@ def test_views_have_comments() -> None:
     assert views.keys() == {
         *("analytics_readable_click", "analytics_readable_daycount", "analytics_readable_lifecount"),
         *("analytics_readable_monthcount", "analytics_click", "analytics_daycount"),
-        "analytics_quartertotal",
+        *(
+            "analytics_quartertotal",
+            "analytics_rolledday",
+            "analytics_rolledquarter",
+            "analytics_rolledoutcome",
+        ),
+        "analytics_rolledlink",
     }
     assert all(views.values())
 

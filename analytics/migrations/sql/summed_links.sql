@@ -21,6 +21,10 @@ UNION ALL
 SELECT link_id, day, c.dimension, c.value COLLATE "C", c.clicks
 FROM analytics_rollupchange, analytics_unpacked(outcomes) c;
 
+COMMENT ON VIEW analytics_rolledday IS 'analytics_daytotal with the changes of roll-ups that wait.';
+COMMENT ON VIEW analytics_rolledquarter IS 'analytics_quartertotal with the changes of roll-ups that wait.';
+COMMENT ON VIEW analytics_rolledoutcome IS 'analytics_busydaycount with the other requests of the changes that wait.';
+
 -- Adds the days of links before a day to a roll-up, or subtracts them if sign is -1. The links of a workspace have the
 -- same few packed entries again and again: each is unpacked once for each day.
 CREATE FUNCTION analytics_change_rollup(rollup bigint, links bigint[], sign integer, before date DEFAULT 'infinity')
@@ -69,6 +73,7 @@ CREATE VIEW analytics_rolledlink AS
 SELECT c.link_id, r.id AS rollup FROM links_clickcounter c JOIN analytics_rollup r ON r.owner_id = c.owner_id
 UNION ALL
 SELECT s.link_id, r.id FROM links_searchable s JOIN analytics_rollup r ON r.domain_id = s.domain_id;
+COMMENT ON VIEW analytics_rolledlink IS 'The links of each roll-up.';
 
 -- The same for the roll-ups of these workspaces and domains. The lock lets nobody begin a roll-up meanwhile, which would
 -- miss the change.
