@@ -7,14 +7,17 @@ import { addDays, today } from "../report/days.js";
 /** @typedef {Paths["/api/analytics"]["get"]["responses"][200]["content"]["application/json"]["data"]} AnyClicks */
 /**
  * Without filters, unique clicks are known.
- * @typedef {Omit<AnyClicks, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Clicks
+ * @template Figures
+ * @typedef {Omit<Figures, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Known
  */
+/** @typedef {Known<NonNullable<AnyClicks["compared"]>>} Before */
+/** @typedef {Known<AnyClicks> & {compared: Before}} Clicks */
 /** @typedef {import("../../core/endpoints.js").ListQuery} ListQuery */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
 
 /**
  * `clicks` is null if too many links have clicks to add them up.
- * @typedef {{days: number, clicks: Clicks | null, before: Clicks | null, created: number, createdBefore: number, newest: ListedUrl[], links: number}} Overview
+ * @typedef {{days: number, clicks: Clicks | null, created: number, createdBefore: number, newest: ListedUrl[], links: number}} Overview
  */
 
 const NEWEST = 5;
@@ -29,14 +32,13 @@ export async function readOverview(days) {
     const end = today("UTC");
     const start = addDays(end, 1 - days);
     const startBefore = addDays(start, -days);
-    const [clicks, before, created, createdBefore, newest] = await Promise.all([
+    const [clicks, created, createdBefore, newest] = await Promise.all([
         readClicks(start, end),
-        readClicks(startBefore, addDays(start, -1)),
         countLinks({ createdFrom: midnight(start) }),
         countLinks({ createdFrom: midnight(startBefore), createdBefore: midnight(start) }),
         readLinks({ limit: NEWEST }),
     ]);
-    return { days, clicks, before, created, createdBefore, newest: newest.urls, links: newest.pagination.total };
+    return { days, clicks, created, createdBefore, newest: newest.urls, links: newest.pagination.total };
 }
 
 /** @param {string} day */
@@ -49,7 +51,7 @@ const midnight = day => `${day}T00:00:00Z`;
  */
 async function readClicks(startDate, endDate) {
     try {
-        return await call("GET", "/analytics", { query: { startDate, endDate, limit: BEST } });
+        return await call("GET", "/analytics", { query: { startDate, endDate, limit: BEST, compare: "previous" } });
     } catch (error) {
         if (error instanceof ApiError && error.errors.some(({ code }) => code === "range_too_large")) return null;
         throw error;

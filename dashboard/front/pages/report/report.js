@@ -14,6 +14,7 @@ import { nameOfFilter } from "./names.js";
 import { periodOf } from "./period.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
+/** @typedef {NonNullable<Overview["compared"]>} Compared the figures of the period that the report is compared with */
 /** @typedef {import("./endpoints.js").RequestPage} RequestPage */
 /** @typedef {import("./period.js").Period} Period */
 
@@ -30,7 +31,7 @@ import { periodOf } from "./period.js";
  * @property {Record<string, string>} filters as parameters of the API
  * @property {Kind} kind of the requests
  * @property {Overview} overview
- * @property {Overview | null} before
+ * @property {Compared | null} before
  * @property {Lists} lists
  * @property {import("./endpoints.js").Places["attribution"]} attribution of the cities
  * @property {import("./endpoints.js").TopUrl[]} topUrls of a workspace
@@ -178,7 +179,7 @@ export class Report {
      * @param {string} cursor
      */
     readOlder({ period, kind }, cursor) {
-        return listRequests(this.id ?? "", { ...daysQuery(period, period.days), kind: API_KINDS[kind], cursor });
+        return listRequests(this.id ?? "", { ...daysQuery(period), kind: API_KINDS[kind], cursor });
     }
 
     /**
@@ -187,7 +188,7 @@ export class Report {
      * @param {GroupBy} groupBy
      */
     async readGroups({ period, filters }, groupBy) {
-        const parameters = { ...filters, ...daysQuery(period, period.days), limit: MAX_VALUES, groupBy };
+        const parameters = { ...filters, ...daysQuery(period), limit: MAX_VALUES, groupBy };
         return (await this.#read(/** @type {any} */ (parameters))).groups ?? [];
     }
 
@@ -199,24 +200,24 @@ export class Report {
      * @returns {Promise<Figures>}
      */
     async #load(period, filters, kind, aborted) {
-        const days = { ...filters, ...daysQuery(period, period.days) };
+        const days = { ...filters, ...daysQuery(period) };
         /** @type {"hour" | "day" | "month"} */
         const interval = period.interval === "week" ? "day" : period.interval;
         const limit = MAX_VALUES;
         const { id } = this;
-        const [overview, before, devices, places, requests] = await Promise.all([
-            this.#read({ ...days, interval, limit }, aborted),
-            period.before && this.#read({ ...filters, ...daysQuery(period, period.before), interval, limit }, aborted),
+        const compare = period.comparison || undefined;
+        const [overview, devices, places, requests] = await Promise.all([
+            this.#read({ ...days, interval, limit, compare }, aborted),
             id === null ? null : readDevices(id, { ...days, limit }, aborted),
             id === null ? null : readPlaces(id, { ...days, limit: MAX_PLACES }, aborted),
-            id === null ? null : listRequests(id, { ...daysQuery(period, period.days), kind: API_KINDS[kind] }, aborted),
+            id === null ? null : listRequests(id, { ...daysQuery(period), kind: API_KINDS[kind] }, aborted),
         ]);
         return {
             period,
             filters,
             kind,
             overview,
-            before,
+            before: overview.compared ?? null,
             lists: listsOf(overview, devices, places),
             attribution: places?.attribution,
             topUrls: overview.topUrls ?? [],
@@ -240,10 +241,7 @@ export function fileName(report, part) {
     return [report.isOfLink ? link?.customCode || link?.shortCode : "clicks", part, days?.start, days?.end].filter(Boolean).join("-");
 }
 
-/**
- * @param {Period} period
- * @param {import("./period.js").Days | null} days
- */
-function daysQuery({ zone }, days) {
+/** @param {Period} period */
+function daysQuery({ zone, days }) {
     return days === null ? { timezone: zone } : { startDate: days.start, endDate: days.end, timezone: zone };
 }
