@@ -276,6 +276,8 @@ export const texts = {
     "report.range": "Zeitraum",
     "report.range.today": "Heute",
     "report.range.7d": "Letzte 7 Tage",
+    "report.range.days": { one: "Letzter Tag", other: "Letzte {count} Tage" },
+    "report.range.since": "Ab dem {day}",
     "report.range.30d": "Letzte 30 Tage",
     "report.range.mtd": "Dieser Monat",
     "report.range.90d": "Letzte 90 Tage",
@@ -1196,8 +1198,16 @@ export const refusals = {
     value: "Diesen Wert kann ein Filter hier nicht haben.",
     blank_value: "Ein Wert darf nicht leer sein.",
     max_values: "Ein Filter hat höchstens {number} Werte.",
-    range_too_large:
-        "So viele Klicks lassen sich nicht genau auswerten, oder es gibt nur noch ihre Summen. Wählen Sie einen kürzeren oder späteren Zeitraum, weniger Links oder keine Filter.",
+    range_too_large: "So viele Klicks lassen sich nicht auswerten. Wählen Sie einen kürzeren Zeitraum, weniger Links oder keine Filter.",
+    "range_too_large.link_days":
+        "Die Links haben im Zeitraum zusammen mehr als {limit} Tage mit Klicks. Wählen Sie höchstens {days} Tage oder weniger Links.",
+    "range_too_large.links": "Die Links haben im Zeitraum zusammen mehr als {limit} Tage mit Klicks. Wählen Sie einen kürzeren Zeitraum oder weniger Links.",
+    "range_too_large.requests":
+        "Im Zeitraum sind mehr als {limit} Aufrufe, die ein Filter einzeln lesen müsste. Wählen Sie einen kürzeren Zeitraum, weniger Links oder keinen Filter.",
+    "range_too_large.time": "So viel zusammenzuzählen dauert zu lange. Wählen Sie einen kürzeren Zeitraum oder weniger Links.",
+    "range_too_large.deleted_requests": "Ältere Aufrufe dieser Art sind vielleicht schon gelöscht. Wählen Sie einen Zeitraum ab dem {since}.",
+    "range_too_large.totals": "Von älteren Klicks gibt es nur noch Summen, die kein Filter teilen kann. Wählen Sie einen Zeitraum ab dem {since} oder keinen Filter.",
+    "range_too_large.only_totals": "Von diesen Klicks gibt es nur noch Summen, die kein Filter teilen kann. Entfernen Sie die Filter.",
     "range.interval": "In dieser Schrittweite darf der Zeitraum höchstens {number} Tage umfassen.",
     redirect_type: "Geben Sie 301 oder 302 an.",
     referrer_policy: "Diese Regel für den Referrer gibt es nicht.",

@@ -269,6 +269,8 @@ export const texts = {
     "report.range": "Period",
     "report.range.today": "Today",
     "report.range.7d": "Last 7 days",
+    "report.range.days": { one: "Last day", other: "Last {count} days" },
+    "report.range.since": "From {day} on",
     "report.range.30d": "Last 30 days",
     "report.range.mtd": "This month",
     "report.range.90d": "Last 90 days",
