@@ -5,11 +5,13 @@ import { CAMPAIGNS, addressOfReport, reportOf } from "../../../dashboard/front/p
 import { loadTexts } from "../../../dashboard/front/core/texts.js";
 import { marksOf } from "../../../dashboard/front/pages/report/annotations.js";
 import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
+import { query } from "../../../dashboard/front/core/router.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
 import { adding, filtersOf, parametersOf, removing, textOf, valuesOf } from "../../../dashboard/front/pages/report/filters.js";
 import { cellsOf } from "../../../dashboard/front/pages/report/heat_map.js";
 import { rowsOf } from "../../../dashboard/front/pages/report/lists.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
+import { chipsOfLinks } from "../../../dashboard/front/pages/report/selected_links.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
 import { daysOfStep, inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
 import world from "../../../dashboard/front/vendor/world-atlas.mjs";
@@ -93,6 +95,18 @@ describe("the filters of a report", () => {
             [[["t.co", "x.com"], 4, 26.7], [["news.example"], 2, 13.3], [[], 9, 60]],
         );
     });
+});
+
+test("a report has a chip for each chosen link, and one for many others", async () => {
+    await loadTexts();
+    const chipsOf = (/** @type {number} */ count) => {
+        query.value = new URLSearchParams({ urlIds: Array.from({ length: count }, (_, index) => `id${index}`).join(",") });
+        return chipsOfLinks({ members: [], links: new Map([["id0", "Spring"]]) });
+    };
+    assert.deepEqual(chipsOf(2).map(({ value, without }) => [value, without.urlIds]), [["Spring", "id1"], ["id1", "id0"]]);
+    const many = chipsOf(100);
+    assert.deepEqual([many.length, many[8].value, many[8].without.urlIds], [9, "92 more", many.slice(0, 8).map((_, index) => `id${index}`).join(",")]);
+    assert.deepEqual(chipsOf(1)[0].without, { urlIds: null });
 });
 
 test("the week has an hour for each of its clicks", () => {

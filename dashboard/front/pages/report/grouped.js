@@ -16,7 +16,7 @@ import { Shares, rowFilter } from "./shares.js";
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").Figures} Figures */
 /** @typedef {import("./lists.js").Row} Row */
-/** @typedef {"tag" | "domain" | Exclude<import("./filters.js").Dimension, "branch">} Property */
+/** @typedef {"tag" | "domain" | Exclude<import("./filters.js").Dimension, "branch" | "kind">} Property */
 
 /** What stands for links without the property, and for the rest of the list. Neither selects links. */
 const NO_SELECTION = ["none", "other"];

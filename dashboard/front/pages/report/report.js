@@ -50,6 +50,7 @@ const FIXED = {
     country: countries,
     device: ["desktop", "mobile", "tablet", "unknown"],
     channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
+    kind: ["click", "refused", "head", "prefetch", "crawler", "ignored"],
     continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
 };
 

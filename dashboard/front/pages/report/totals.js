@@ -39,7 +39,7 @@ const BY_HOUR = { clicks: "clicks", unique: "uniqueClicks" };
  * A link without a password has no figure about it.
  * @param {import("./report.js").Figures} figures
  */
-export function Totals({ period, overview, before }) {
+export function Totals({ period, filters, overview, before }) {
     const isToday = period.range === "today";
     /** @param {Total} key @param {(overview: Compared) => Count} count */
     const countBefore = (key, count) =>
@@ -64,6 +64,7 @@ export function Totals({ period, overview, before }) {
                 `,
             )}
         </dl>
+        ${filters.kind !== undefined && html`<p class="note">${t("report.ofKinds")}</p>`}
         ${overview.importedClicks > 0 && html`<p class="note">${t("report.imported", { count: overview.importedClicks })}</p>`}
     `;
 }
