@@ -37,7 +37,7 @@ export function Card({ domain }) {
                 <summary ref=${summary}>${t("domain.details")}</summary>
                 ${isOpen.value && html`<${Details} id=${domain._id} />`}
             </details>
-            ${domain.status !== "pending" && html`<${UnknownCodes} domain=${domain} />`}
+            ${domain.status !== "pending" && html`<${UnknownCodes} id=${domain._id} />`}
         </article>
     `;
 }
