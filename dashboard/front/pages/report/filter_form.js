@@ -1,4 +1,5 @@
 /** The form that filters a report: any value of any property, and the links of a workspace that the report covers. */
+import { countries } from "../../core/countries.js";
 import { listLinks } from "../../core/endpoints.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
@@ -9,6 +10,7 @@ import { Suggesting } from "../../parts/suggesting.js";
 import { TagsInput } from "../../parts/tags_input.js";
 import { filterBy } from "./filter_bar.js";
 import { DIMENSIONS, adding } from "./filters.js";
+import { nameOfFilter } from "./names.js";
 import { MOST_LINKS, adoptNames } from "./selected_links.js";
 
 /** @typedef {import("./filters.js").Dimension} Dimension */
@@ -17,6 +19,28 @@ import { MOST_LINKS, adoptNames } from "./selected_links.js";
 
 const TYPING_MILLISECONDS = 150;
 const HITS = 8;
+
+/** The values that a dimension can have at all. @type {Partial<Record<Dimension, readonly string[]>>} */
+const FIXED = {
+    country: countries,
+    device: ["desktop", "mobile", "tablet", "unknown"],
+    channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
+    kind: ["click", "refused", "head", "prefetch", "crawler", "ignored"],
+    continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
+};
+
+/**
+ * The values of a dimension to filter by: those that the report has come first.
+ * @param {Report} report
+ * @param {Dimension} dimension
+ * @returns {{name: string, values: string[]}[]}
+ */
+function valuesOf(report, dimension) {
+    if (dimension === "branch") return report.branches.map(({ _id, name }) => ({ name, values: [_id] }));
+    const known = report.figures.value?.lists[dimension]?.filter(({ values }) => values.length > 0) ?? [];
+    const others = (FIXED[dimension] ?? []).filter(value => !known.some(({ values }) => values.includes(value)));
+    return [...known, ...others.map(value => ({ name: nameOfFilter(dimension, value), values: [value] }))];
+}
 
 /** @param {{report: Report, domains: import("../../core/endpoints.js").Domains, names: Names}} properties */
 export const FilterForm = ({ report, domains, names }) => html`
@@ -29,7 +53,7 @@ function Adding({ report }) {
     const dimension = useSignal(/** @type {Dimension} */ ("country"));
     const isExcluded = useSignal(false);
     const typed = useSignal("");
-    const known = report.valuesOf(dimension.value);
+    const known = valuesOf(report, dimension.value);
     /** @param {string} text */
     const valuesNamed = text => known.find(({ name }) => name.toLowerCase() === text.toLowerCase())?.values ?? [text];
     /** @param {string} text */

@@ -1,16 +1,13 @@
 /** The figures of a report, and how they stay current. */
 import { ApiError, isAbort } from "../../core/api.js";
-import { countries } from "../../core/countries.js";
 import { readLink } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { listLinkChanges } from "../history/endpoints.js";
 import { addDays, today } from "./days.js";
 import { listRequests, readDevices, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
 import { parametersOf } from "./filters.js";
 import { listsOf } from "./lists.js";
-import { nameOfFilter } from "./names.js";
 import { periodOf } from "./period.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
@@ -44,15 +41,6 @@ const MAX_PLACES = 250;
 const WORKSPACE_PAUSE = 10_000;
 /** @type {Record<Kind, string | undefined>} */
 const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler,ignored" };
-
-/** The values that a dimension can have at all. @type {Partial<Record<Dimension, readonly string[]>>} */
-const FIXED = {
-    country: countries,
-    device: ["desktop", "mobile", "tablet", "unknown"],
-    channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
-    kind: ["click", "refused", "head", "prefetch", "crawler", "ignored"],
-    continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
-};
 
 export class Report {
     /** The choice for which the figures were loaded. */
@@ -90,18 +78,6 @@ export class Report {
     /** The rules and the variants of the link. */
     get branches() {
         return this.figures.value?.overview.branches ?? [];
-    }
-
-    /**
-     * The values of a dimension that the report has, to filter by.
-     * @param {Dimension} dimension
-     * @returns {{name: string, values: string[]}[]}
-     */
-    valuesOf(dimension) {
-        if (dimension === "branch") return this.branches.map(({ _id, name }) => ({ name, values: [_id] }));
-        const known = this.figures.value?.lists[dimension]?.filter(({ values }) => values.length > 0) ?? [];
-        const others = (FIXED[dimension] ?? []).filter(value => !known.some(({ values }) => values.includes(value)));
-        return [...known, ...others.map(value => ({ name: nameOfFilter(dimension, value), values: [value] }))];
     }
 
     /** Whether the figures on display are those of the address. */
@@ -146,11 +122,14 @@ export class Report {
         // Without `peek`, the caller would start again when the link arrives.
         if (this.id === null || this.link.peek() !== null) return;
         // A report without its annotations is better than none.
-        listLinkChanges(this.id, {}).then(
-            ({ changes }) => (this.changes.value = changes),
-            () => {},
-        );
+        this.#readChanges(this.id).catch(() => null);
         this.link.value = await readLink(this.id);
+    }
+
+    /** @param {string} id */
+    async #readChanges(id) {
+        const { listLinkChanges } = await import("../history/endpoints.js");
+        this.changes.value = (await listLinkChanges(id, {})).changes;
     }
 
     /**
