@@ -15,7 +15,7 @@ import { listMembers } from "../workspaces/endpoints.js";
 /** As many as the API takes. */
 export const MOST_LINKS = 100;
 /** Further ones share a chip. */
-const MOST_CHIPS = 8;
+const MOST_CHIPS = 5;
 
 const links = signal(/** @type {ReadonlyMap<string, string>} */ (new Map()));
 
