@@ -93,6 +93,16 @@ def test_a_refused_combination_says_what_works(
         refused.get_by_role("button", name="Remove all filters").click()
         expect(total(page, "clicks")).to_have_text("6")
         expect(refused).to_have_count(0)
+        # In another language, too, with the number of days that works.
+        monkeypatch.setattr("analytics.reports.figures.MAX_LINK_DAYS", 2)
+        page.evaluate("localStorage.setItem('dashboard.language', 'de')")
+        page.goto(f"{address}/dashboard/analytics?{MARCH}")
+        expect(refused.get_by_role("alert")).to_have_text(
+            "Die Links haben im Zeitraum zusammen mehr als 2 Tage mit Klicks."
+            " Wählen Sie höchstens 2 Tage oder weniger Links."
+        )
+        refused.get_by_role("button", name="Letzte 2 Tage").click()
+        expect(total(page, "clicks")).to_have_text("0")
         assert visit.errors(400) == []
 
 
