@@ -172,6 +172,7 @@ export const texts = {
     "overview.noClicks": "Keine Klicks in diesem Zeitraum.",
     "overview.all": "Alle Links nach Klicks",
     "overview.analytics": "Zur Auswertung",
+    "overview.tags": "Alle Schlagwörter",
     "overview.tooLarge":
         "So viele Links haben Klicks, dass sie hier nicht addiert werden. Wählen Sie weniger Tage oder lesen Sie die Auswertung eines Links.",
     "overview.tooLargeShort": "Zu viele Links haben Klicks in diesem Zeitraum.",
@@ -187,6 +188,8 @@ export const texts = {
     "attention.used": { one: "{count} Link hat seine Klicks verbraucht", other: "{count} Links haben ihre Klicks verbraucht" },
     "attention.domainPending": "Diese Domain wartet auf ihre DNS-Einträge.",
     "attention.domainInactive": "Die DNS-Einträge dieser Domain fehlen. Ihre Links sind offline.",
+    "attention.unknown": { one: "In 30 Tagen {count}-mal aufgerufen, aber kein Link hat diesen Code.", other: "In 30 Tagen {count}-mal aufgerufen, aber kein Link hat diesen Code." },
+    "attention.codes": "Codes anzeigen",
     "attention.show": "Links zeigen",
     "attention.records": "Einträge zeigen",
     "attention.key": "Dieser Schlüssel läuft am {day} ab.",

@@ -1,6 +1,7 @@
 /** What the overview reads of the API. */
 import { ApiError, call } from "../../core/api.js";
 import { addDays, today } from "../report/days.js";
+import { listTags } from "../tags/endpoints.js";
 
 /** @typedef {import("../../core/endpoints.js").Paths} Paths */
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
@@ -22,6 +23,8 @@ import { addDays, today } from "../report/days.js";
 
 const NEWEST = 5;
 const BEST = 8;
+/** What stands for links without tags, and for the rest of the list. */
+const NO_TAG = ["none", "other"];
 
 /**
  * The last days (UTC), and as many before them.
@@ -39,6 +42,21 @@ export async function readOverview(days) {
         readLinks({ limit: NEWEST }),
     ]);
     return { days, clicks, created, createdBefore, newest: newest.urls, links: newest.pagination.total };
+}
+
+/**
+ * The tags whose links have the most clicks in the last days (UTC). Not in the same call: of many links, it takes longer.
+ * @param {number} days
+ * @returns {Promise<{value: string, clicks: number}[]>}
+ */
+export async function readBestTags(days) {
+    const { pagination } = await listTags({ page: 1, limit: 1, search: "" });
+    if (pagination.total === 0) return [];
+    const endDate = today("UTC");
+    const query = { startDate: addDays(endDate, 1 - days), endDate, limit: BEST, groupBy: "tag" };
+    /** @type {{groups: {value: string, clicks: number}[]}} */
+    const { groups } = await call("GET", "/analytics", { query });
+    return groups.filter(({ value }) => !NO_TAG.includes(value));
 }
 
 /** @param {string} day */
