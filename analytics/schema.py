@@ -73,8 +73,8 @@ _UTC_DAYS = (
 _FILTERS = (
     "With filters of clicks, a report reads single requests: at most"
     f" {MAX_REQUESTS:,}, none of which has been deleted since. It is exact or refused as `range_too_large`. Then"
-    f" `data` has the `reason` ({', '.join(f'`{name}`' for name in get_args(Reason))}) and what works: the `limit`, the"
-    " number of `days`, or the first day (`since`). Every"
+    f" `data` has the `reason` ({', '.join(f'`{name}`' for name in get_args(Reason))}) and what works: the"
+    " `limit`, the number of `days`, or the first day (`since`). Every"
     " part adds up to its total; a list that `limit` cuts ends with a row `other`. `notCounted` and `refused` then"
     " have the requests of the range that meet the filters."
 )
