@@ -12,6 +12,7 @@ import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sign } from "../../parts/sign.js";
 import { OTHER, nameOfCountry, percent, shareOf } from "../report/names.js";
+import { Skeleton } from "../report/skeleton.js";
 import { Tile, TopLinks, titleOf } from "../report/top_links.js";
 import { FirstLink } from "../start/first_link.js";
 import { Shorten } from "../start/shorten.js";
@@ -84,11 +85,6 @@ const Shown = ({ overview, hasFailed }) => html`
             <${Tags} overview=${overview} />
         `}
     </div>
-`;
-
-const Skeleton = () => html`
-    <div class="placeholder skeleton" aria-hidden="true"><i></i><i></i><i></i><i></i><i></i></div>
-    <p class="visually-hidden" role="status">${t("page.loading")}</p>
 `;
 
 /** @param {{overview: Overview}} properties */

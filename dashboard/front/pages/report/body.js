@@ -13,6 +13,7 @@ import { Figures, Freshness } from "./figures.js";
 import { filtersOf, removing, removingAll } from "./filters.js";
 import { periodOf } from "./period.js";
 import { repeatWhileVisible } from "./refreshing.js";
+import { Skeleton } from "./skeleton.js";
 
 /** @typedef {import("./report.js").Report} Report */
 
@@ -49,14 +50,12 @@ export function Body({ report, onRetry }) {
             <${FilterBar} report=${report}>
                 ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
             <//>
-            ${figures === null && !hasFailed && html`<${Loading} />`}
+            ${figures === null && !hasFailed && html`<${Skeleton} />`}
             ${refused !== null && html`<${Refused} error=${refused} />`}
             ${figures !== null && refused === null && html`<${Figures} report=${report} figures=${figures} isCurrent=${report.isCurrent} />`}
         </div>
     `;
 }
-
-export const Loading = () => html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`;
 
 /**
  * In the place of figures that the API does not give: why, and what works instead.
