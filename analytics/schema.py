@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
@@ -15,6 +15,7 @@ from analytics.reports.conditions import MAX_VALUES
 from analytics.reports.figures import MAX_LINK_DAYS
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.reports.raw import MAX_REQUESTS
+from analytics.reports.selected import Reason, TooLarge
 from analytics.reports.workspaces import SPARKLINE_DAYS
 from analytics.serializers import (
     BOTH_RANGES,
@@ -71,15 +72,17 @@ _UTC_DAYS = (
 
 _FILTERS = (
     "With filters of clicks, a report reads single requests: at most"
-    f" {MAX_REQUESTS:,}, none of which has been deleted since. It is exact or refused as `range_too_large`. Every"
+    f" {MAX_REQUESTS:,}, none of which has been deleted since. It is exact or refused as `range_too_large`. Then"
+    f" `data` has the `reason` ({', '.join(f'`{name}`' for name in get_args(Reason))}) and what works: the"
+    " `limit`, the number of `days`, or the first day (`since`). Every"
     " part adds up to its total; a list that `limit` cuts ends with a row `other`. `notCounted` and `refused` then"
     " have the requests of the range that meet the filters."
 )
-_TOO_LARGE = invalid(
-    "startDate",
-    "range_too_large",
+_TOO_LARGE = TooLarge(
+    "requests",
     f"The range has more than {MAX_REQUESTS:,} requests, the most that a filter can read; choose a shorter range, or"
     " fewer links by tags, domainId, creator or urlIds, or no filter.",
+    limit=MAX_REQUESTS,
 )
 _NOTHING_BEFORE = invalid(
     "compare", "range", "Choose a period or dates: nothing precedes the whole lifetime."

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -52,6 +52,17 @@ _OLDEST = """
 WITH {chosen} SELECT min(minute) FROM ({rows}) clicks
 """
 _FEWER = "or fewer links by tags, domainId, creator or urlIds"
+
+
+Reason = Literal["link_days", "links", "requests", "time", "deleted_requests", "totals", "only_totals"]
+
+
+class TooLarge(InvalidFields):
+    """A report that would not be exact, or would read too much. ``data`` says why, and what would work."""
+
+    def __init__(self, reason: Reason, message: str, **works: int | str) -> None:
+        super().__init__([FieldError("startDate", "range_too_large", message)])
+        self.data: Mapping[str, Any] = {"reason": reason, **works}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +111,7 @@ def figures(
     clicks: Clicks,
     wanted: Wanted,
 ) -> Figures:
-    """Report the links of the scope. Raises InvalidFields if the report would not be exact or costs too much."""
+    """Report the links of the scope. Raises TooLarge."""
     steps = period.steps(query.interval)
     is_raw = bool(clicks) or wanted.by_channel
     if is_raw:
@@ -125,9 +136,10 @@ def figures(
     if is_raw:
         _check_raw(sums, scope, statement, query)
     elif sums[Row.READ] > (most := statement.parameters["most"]):
-        days = most // scope.number if scope.are_few else 0
-        hint = f"choose at most {days} days," if days else "choose a shorter range,"
-        refuse(f"The links have more than {most:,} days with clicks to add up; {hint} {_FEWER}.")
+        text = f"The links have more than {most:,} days with clicks to add up; choose"
+        if days := most // scope.number if scope.are_few else 0:
+            raise TooLarge("link_days", f"{text} at most {days} days, {_FEWER}.", limit=most, days=days)
+        raise TooLarge("links", f"{text} a shorter range, {_FEWER}.", limit=most)
     by_step: dict[int, tuple[int, int]] = {}
     counts: Counts = defaultdict(list)
     listed: list[Top] = []
@@ -171,7 +183,7 @@ def cut(values: list[Value], limit: int) -> list[Value]:
 
 
 def life(scope: Scope, query: RequestedRange) -> Period:
-    """The days from the first one with a click to today. Raises InvalidFields if there are too many links."""
+    """The days from the first one with a click to today. Raises TooLarge if there are too many links."""
     today, scope = timezone.now().astimezone(query.zone).date(), scope.rolled()
     of_days = scope.table("analytics_daytotal")
     if scope.is_rolled:
@@ -196,7 +208,9 @@ def _execute(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
             raise
-        refuse(f"To add up so much takes too long; choose a shorter range, {_FEWER}.")
+        raise TooLarge(
+            "time", f"To add up so much takes too long; choose a shorter range, {_FEWER}."
+        ) from error
 
 
 def _check_retention(clicks: Clicks, period: Period) -> None:
@@ -205,25 +219,26 @@ def _check_retention(clicks: Clicks, period: Period) -> None:
     if days and clicks.kinds is not None and Kind.CLICK not in clicks.kinds:
         oldest = timezone.now().date() - timedelta(days=days)
         if period.span.since.date() < oldest:
-            refuse(f"With kind, choose a range from {oldest} on: older requests may have been deleted.")
+            text = f"With kind, choose a range from {oldest} on: older requests may have been deleted."
+            raise TooLarge("deleted_requests", text, since=oldest.isoformat())
 
 
 def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, query: RequestedRange) -> None:
     most = statement.parameters["most"]
     if sums[Row.READ] > most:
-        refuse(
+        raise TooLarge(
+            "requests",
             f"The range has more than {most:,} requests, the most that a filter can read; choose a shorter"
             f" range, {_FEWER}, or no filter.",
+            limit=most,
         )
     if sums.get(Row.LOST, 0):
         rows = scope.rows("analytics_rawclick", "minute", "t.minute >= %(first_minute)s")
         [[oldest]] = fetch(_OLDEST.format(chosen=scope.chosen, rows=rows), statement.parameters)
-        since = (
-            None if oldest is None else datetime.fromtimestamp(oldest * 60, query.zone).date() + timedelta(1)
+        text = "Some clicks of the range are only left as totals, which have no filters;"
+        if oldest is None:
+            raise TooLarge("only_totals", f"{text} read it without filters.")
+        since = datetime.fromtimestamp(oldest * 60, query.zone).date() + timedelta(1)
+        raise TooLarge(
+            "totals", f"{text} choose a range from {since} on, or no filter.", since=since.isoformat()
         )
-        hint = "read it without filters" if since is None else f"choose a range from {since} on, or no filter"
-        refuse(f"Some clicks of the range are only left as totals, which have no filters; {hint}.")
-
-
-def refuse(message: str) -> NoReturn:
-    raise InvalidFields([FieldError("startDate", "range_too_large", message)])

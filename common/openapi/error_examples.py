@@ -144,7 +144,7 @@ def error_responses(errors: Iterable[Exception]) -> dict[int, OpenApiResponse]:
     by_status: dict[int, list[ServiceError]] = {}
     rules: list[FieldError] = []
     for error in map(as_service_error, [*errors, *_ALWAYS]):
-        if isinstance(error, InvalidFields) and error.code == InvalidFields.code:
+        if isinstance(error, InvalidFields) and error.code == InvalidFields.code and error.data is None:
             rules += error.errors
         elif error is not None:
             by_status.setdefault(error.status, []).append(error)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from rest_framework.test import APIClient
 
+from accounts.models import User
 from accounts.rights import Role
 from accounts.services import NewAccount
 from analytics.journal.records import UNKNOWN_CODE
@@ -23,6 +24,7 @@ from testing.domains.domains import active_domain, as_zone_file
 from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
+from tests.dashboard.axe import SCHEMES, load_axe, problems_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 HOST = "go.brand.example"
@@ -136,7 +138,7 @@ def test_a_click_makes_a_link_of_an_unknown_code(
         expect(row).to_contain_text("mostly from")
         expect(row.get_by_role("link", name="spring", exact=True)).to_be_visible()
         expect(card(page).get_by_role("status")).to_have_text("2 codes")
-        row.get_by_role("link", name="Create a link with the code sprnig").click()
+        row.get_by_role("link", name="Create link with the code sprnig").click()
         expect(page.locator("[name=customCode]")).to_have_value("sprnig")
         page.locator("[name=originalUrl]").fill("example.com/spring")
         page.get_by_role("button", name="Create link").click()
@@ -144,6 +146,31 @@ def test_a_click_makes_a_link_of_an_unknown_code(
         assert visit.errors() == []
     link = Link.objects.get(custom_code="sprnig")
     assert (link.domain_id, link.original_url) == (domain.pk, "https://example.com/spring")
+
+
+def test_operators_see_the_unknown_codes_of_the_default_domain(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
+    journaled(0, kind=UNKNOWN_CODE, reason="lost")
+    drain()
+    base = '[data-domain="base"]'
+    with signed_in() as visit:
+        page = open_domains(visit, address)
+        expect(page.get_by_text("This workspace has no domain yet.")).to_be_visible()
+        expect(page.locator(base)).to_have_count(0)
+    User.objects.filter(pk=alice.user.pk).update(is_staff=True)
+    with signed_in() as visit:
+        page = open_domains(visit, address)
+        page.locator(base).get_by_text("Codes that no link has").click()
+        expect(page.locator(base).locator("[data-unknown=lost]")).to_contain_text("1 request, on")
+        load_axe(page)
+        assert [problem for scheme in SCHEMES for problem in problems_of(page, scheme)] == []
+        page.get_by_role("link", name="Create link with the code lost").click()
+        page.locator("[name=originalUrl]").fill("example.com/found")
+        page.get_by_role("button", name="Create link").click()
+        expect(page.get_by_text("Link created")).to_be_visible()
+        assert visit.errors() == []
+    assert Link.objects.get(custom_code="lost").domain_id is None
 
 
 def test_a_domain_moves_with_its_links(

@@ -14,11 +14,14 @@ from rest_framework.test import APIClient
 from accounts.api_keys import create_key
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
+from analytics.journal.records import UNKNOWN_CODE
 from domains.models import Domain
 from links.models import ClickCounter, Link
 from links.operators import ban_link
 from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.analytics.clicks import drain
 from testing.analytics.facts import Fact, record
+from testing.analytics.journaled import journaled
 from testing.domains.domains import active_domain
 from testing.links.calls import address as address_of_link
 
@@ -45,7 +48,7 @@ def total(page: Any, name: str) -> Any:
 def test_clicks_stand_against_the_period_before(
     signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
-    spring, summer = make_link(title="Spring"), make_link(title="Summer")
+    spring, summer = make_link(title="Spring", tags=["sale"]), make_link(title="Summer")
     Link.objects.filter(public_id=summer["_id"]).update(created_at=NOW - timedelta(days=40))
     count(spring, (0, 2), (29, 4))
     count(summer, (3, 3), (31, 6), (59, 2))
@@ -58,6 +61,9 @@ def test_clicks_stand_against_the_period_before(
         expect(total(page, "links")).to_have_text("2")
         best = page.get_by_role("region", name="Best links").get_by_role("listitem")
         expect(best).to_have_text([re.compile(r"Spring\s*6\s*66\.7%"), re.compile(r"Summer\s*3\s*33\.3%")])
+        tags = page.get_by_role("region", name="Tags").get_by_role("listitem")
+        expect(tags).to_have_text([re.compile(r"sale\s*6\s*66\.7%")])
+        expect(tags.get_by_role("link")).to_have_attribute("href", "/dashboard/analytics?tags=sale")
         expect(page.get_by_text("Everything works.")).to_be_visible()
         page.get_by_text("Show as a table").click()
         expect(page.locator("table.figures tbody tr")).to_have_count(30)
@@ -85,6 +91,10 @@ def test_what_needs_attention_leads_to_it(
     ClickCounter.objects.filter(link__public_id=used["_id"]).update(clicks=1)
     active_domain(alice.workspace, "gone.example")
     Domain.objects.update(status="inactive")
+    shop = active_domain(alice.workspace, "shop.example")
+    journaled(shop.pk, kind=UNKNOWN_CODE, reason="sprnig", count=3)
+    journaled(shop.pk, kind=UNKNOWN_CODE, reason="guess")
+    drain()
     create_key(
         workspace=alice.workspace,
         creator=alice.user,
@@ -96,7 +106,7 @@ def test_what_needs_attention_leads_to_it(
         page = visit.page
         page.goto(f"{address}/dashboard/overview")
         items = page.locator("[data-attention]")
-        expect(items).to_have_count(5)
+        expect(items).to_have_count(6)
         expect(items.locator("b")).to_have_text(
             [
                 "1 link is blocked",
@@ -104,6 +114,7 @@ def test_what_needs_attention_leads_to_it(
                 "2 links expire within 7 days",
                 "Robot",
                 "1 link has used up its clicks",
+                "shop.example/sprnig",
             ]
         )
         expect(items.nth(2)).to_contain_text("Second and 1 more")

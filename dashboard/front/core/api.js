@@ -200,7 +200,7 @@ async function refusal(response, method) {
         if (code === "rate_limited") return tooMany(response);
         if (code === NEEDS_CONFIRMATION) needsConfirmation.value = true;
         if (code === "role_required" && data?.role) return new ApiError(response.status, code, roleText(data.role));
-        const broken = inOwnLanguage(errors);
+        const broken = inOwnLanguage(errors, data);
         // As in the API's own message: the first broken rule.
         const text = broken.length > 0 ? `${broken[0].field}: ${broken[0].message}` : refusalText({ code, message });
         return new ApiError(response.status, code, text, broken, data);
@@ -223,9 +223,10 @@ const waitOf = seconds =>
 
 /**
  * @param {FieldError[]} [errors]
+ * @param {Record<string, any> | null} [data] of the response
  * @returns {FieldError[]}
  */
-export const inOwnLanguage = (errors = []) => errors.map(error => ({ ...error, message: refusalText(error) }));
+export const inOwnLanguage = (errors = [], data = null) => errors.map(error => ({ ...error, message: refusalText(error, data) }));
 
 /** Marks the service as slow until the returned function is called. */
 function watch() {

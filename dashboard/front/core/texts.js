@@ -69,16 +69,23 @@ export const textOr = (key, fallback) => (key in texts ? t(/** @type {Key} */ (k
 
 /**
  * An error message of the API in the language of the page. Without a text for the code, it is the API's own message,
- * in English. A code can have a separate text for a field.
+ * in English. A code can have a separate text for a field, or for the reason in the data of the error.
  * @param {{code?: string, message?: string, field?: string}} refusal
+ * @param {Record<string, any> | null} [data] of the error
  */
-export function refusalText({ code = "", message = "", field = "" }) {
+export function refusalText({ code = "", message = "", field = "" }, data = null) {
     const name = field.split(".").findLast(part => !/^\d+$/.test(part));
+    const explained = refusals[`${code}.${data?.reason}`];
+    if (explained !== undefined) return explained.replace(/\{(\w+)\}/g, (_, key) => valueText(data?.[key]));
     const text = refusals[`${code}.${name}`] ?? refusals[code];
     const [limit] = /\d+/.exec(message) ?? [];
     if (typeof text !== "string" || (text.includes("{number}") && limit === undefined)) return message;
     return text.replace("{number}", Number(limit).toLocaleString(language));
 }
+
+/** A number or a day of the API. @param {number | string} value */
+export const valueText = value =>
+    typeof value === "number" ? value.toLocaleString(language) : new Date(value).toLocaleDateString(language, { dateStyle: "medium", timeZone: "UTC" });
 
 /**
  * A step of a simulated visit in the language of the page. Without a text for it, it is the API's own sentence, in

@@ -15,8 +15,11 @@ export async function loadOnce(load) {
     return module;
 }
 
-/** @param {{load: Load} & Record<string, any>} properties */
-export function LazyPage({ load, ...properties }) {
+/**
+ * @param {{load: Load, waiting?: import("../core/html.js").Children} & Record<string, any>} properties `waiting`: in its place
+ *     until it is loaded, of the same size
+ */
+export function LazyPage({ load, waiting, ...properties }) {
     const module = useSignal(modules.get(load) ?? null);
     const hasFailed = useSignal(false);
     const start = () => {
@@ -28,6 +31,6 @@ export function LazyPage({ load, ...properties }) {
     };
     useEffect(start, []);
     if (module.value !== null) return html`<${module.value.Page} ...${properties} />`;
-    if (!hasFailed.value) return html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`;
+    if (!hasFailed.value) return waiting ?? html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`;
     return html`<div class="body"><p role="alert">${t("page.failed")} <button onClick=${start}>${t("page.retry")}</button></p></div>`;
 }

@@ -1,16 +1,16 @@
 /** The saved views of the workspace as tabs above a list or a report: each opens what it keeps. */
 import { may } from "../core/account.js";
 import { report } from "../core/failures.js";
-import { html, signal, useMemo } from "../core/html.js";
+import { html, signal } from "../core/html.js";
 import { navigate } from "../core/router.js";
 import { isolated, t } from "../core/texts.js";
 import { toast } from "../core/toasts.js";
-import { changeView, createView, deleteView, listViews } from "../core/view_endpoints.js";
+import { createView, deleteView, listViews } from "../core/view_endpoints.js";
 import { Dialog } from "./dialog.js";
 import { Icon } from "./icon.js";
+import { LazyPage } from "./lazy.js";
 import { useLoaded } from "./loaded.js";
 import { Menu } from "./menu.js";
-import { Sending } from "./sending.js";
 
 /** @typedef {import("../core/view_endpoints.js").SavedView} SavedView */
 /**
@@ -25,6 +25,8 @@ import { Sending } from "./sending.js";
  * @property {() => string} current the address of the page, as `addressOf` writes it
  * @property {() => import("../core/view_endpoints.js").Kept} kept what a new view keeps
  */
+
+const load = () => import("./view_name.js").then(({ ViewName }) => ({ Page: ViewName }));
 
 /** The view that the dialog renames. Null: it saves the current filters. */
 const renamed = signal(/** @type {SavedView | null} */ (null));
@@ -92,56 +94,11 @@ const More = ({ view, onDelete }) => html`
 `;
 
 /**
- * Asks for the name of a view. The name of another one replaces what that one keeps.
+ * Asks for the name of a view.
  * @param {{kind: Views, views: SavedView[], onDone: () => Promise<void>}} properties
  */
-function NameDialog({ kind, views, onDone }) {
-    const sending = useMemo(() => new Sending(), []);
-    const view = renamed.value;
-    const { name: problem, "": other } = sending.errors.value;
-    /** @param {SubmitEvent} event */
-    const submit = async event => {
-        event.preventDefault();
-        const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-        const name = String(form.get("name")).trim();
-        const same = views.find(candidate => candidate.name === name);
-        const isDone = await sending.run(async () => {
-            if (view !== null) await changeView(view._id, { name });
-            else if (same !== undefined) await changeView(same._id, kind.kept());
-            else await createView({ name, ...kind.kept() }, sending.idempotencyKey);
-        });
-        if (!isDone) return;
-        isOpen.value = false;
-        toast(t("views.saved", { name: isolated(name) }));
-        await onDone();
-    };
-    return html`
-        <${Dialog} isOpen=${isOpen} title=${t(view === null ? kind.save : "views.rename")}>
-            <form onSubmit=${submit}>
-                <label>
-                    ${t("views.name")}
-                    <input
-                        name="name"
-                        type="text"
-                        required
-                        autofocus
-                        maxlength="60"
-                        autocomplete="off"
-                        list=${view === null ? "view-names" : undefined}
-                        defaultValue=${view?.name ?? ""}
-                        aria-invalid=${problem ? "true" : undefined}
-                    />
-                    <datalist id="view-names">${views.map(({ name, _id }) => html`<option key=${_id} value=${name} />`)}</datalist>
-                    <small>${t(view === null ? "views.nameText" : "views.shared")}</small>
-                </label>
-                ${(problem ?? other) && html`<p role="alert" class="failure">${problem ?? other}</p>`}
-                <div class="actions">
-                    <button type="submit" class="primary" aria-busy=${sending.isBusy.value} disabled=${sending.isBusy.value}>
-                        ${t("editor.save")}
-                    </button>
-                    <button type="button" onClick=${() => (isOpen.value = false)}>${t("confirmation.cancel")}</button>
-                </div>
-            </form>
-        <//>
-    `;
-}
+const NameDialog = properties => html`
+    <${Dialog} isOpen=${isOpen} title=${t(renamed.value === null ? properties.kind.save : "views.rename")}>
+        <${LazyPage} load=${load} view=${renamed.value} ...${properties} onClose=${() => (isOpen.value = false)} />
+    <//>
+`;

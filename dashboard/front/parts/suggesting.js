@@ -14,15 +14,16 @@ const MOST = 8;
  * @param {(event: KeyboardEvent) => void} [properties.onKeyDown] keys that the list does not use
  * @param {(option: string) => string} [properties.nameOf] what an option shows
  * @param {(option: string) => Record<string, string>} [properties.look] the attributes of an option's name
+ * @param {boolean} [properties.areHits] whether the options are those for what is typed
  * @param {{current: HTMLInputElement | null}} [properties.field]
  */
 export function Suggesting(properties) {
-    const { id, value, options, onType, onChoose, onKeyDown = () => {}, nameOf = same, look = plain, field, ...more } = properties;
+    const { id, value, options, onType, onChoose, onKeyDown = () => {}, nameOf = same, look = plain, areHits = false, field, ...more } = properties;
     const own = useRef(/** @type {HTMLInputElement | null} */ (null));
     const isOpen = useSignal(false);
     const active = useSignal(-1);
     const sought = value.trim().toLowerCase();
-    const found = options.filter(option => nameOf(option).toLowerCase().includes(sought)).slice(0, MOST);
+    const found = options.filter(option => areHits || nameOf(option).toLowerCase().includes(sought)).slice(0, MOST);
     // What is typed already is no suggestion.
     const isShown = isOpen.value && found.some(option => nameOf(option) !== value);
     const list = `${id}-list`;

@@ -279,6 +279,7 @@ def test_clicks_that_are_left_as_totals_only_are_refused(api: APIClient, link: s
         response = api.get(path, {**query, "country": "FR"})
         assert broken_rules(response) == [("startDate", "range_too_large")]
         assert "choose a range from 2026-03-02 on" in response.json()["message"]
+        assert response.json()["data"] == {"reason": "totals", "since": "2026-03-02"}
     assert report(api, link, startDate="2026-03-01", country="FR")["totalClicks"] == 1
     # One filter of which the roll-ups have the values.
     assert report(api, link, "/geographic", period="90d", country="DE")["countries"][0]["clicks"] == 1

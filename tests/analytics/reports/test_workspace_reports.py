@@ -171,11 +171,13 @@ def test_too_many_days_of_links_are_refused_and_say_what_works(
         assert (
             "more than 60 days with clicks to add up; choose at most 15 days," in response.json()["message"]
         )
+        assert response.json()["data"] == {"reason": "link_days", "limit": 60, "days": 15}
     monkeypatch.setattr("analytics.reports.raw.MAX_REQUESTS", 2)
     filtered = {"startDate": TODAY.isoformat(), "device": "mobile"}
     record(make_link()["_id"], [Fact(f"{TODAY}T00:00Z", count=3)])
     refused = api.get("/api/analytics", filtered)
     assert broken_rules(refused) == [("startDate", "range_too_large")]
+    assert refused.json()["data"] == {"reason": "requests", "limit": 2}
     assert "more than 2 requests" in refused.json()["message"]
 
 
@@ -187,7 +189,9 @@ def test_a_statement_that_takes_too_long_is_refused(
     monkeypatch.setattr("analytics.reports.selected._LIMITS", "SET LOCAL statement_timeout = 50")
     monkeypatch.setattr("analytics.reports.scope._ALL", slow)
     for query in ({}, {"country": "DE"}, {"period": "all"}):
-        assert [code for _, code in broken_rules(api.get("/api/analytics", query))] == ["range_too_large"]
+        response = api.get("/api/analytics", query)
+        assert [code for _, code in broken_rules(response)] == ["range_too_large"]
+        assert response.json()["data"] == {"reason": "time"}
 
 
 def test_the_report_takes_the_same_queries_whatever_its_size(

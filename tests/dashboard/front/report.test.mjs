@@ -5,11 +5,13 @@ import { CAMPAIGNS, addressOfReport, reportOf } from "../../../dashboard/front/p
 import { loadTexts } from "../../../dashboard/front/core/texts.js";
 import { marksOf } from "../../../dashboard/front/pages/report/annotations.js";
 import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
+import { query } from "../../../dashboard/front/core/router.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
 import { adding, filtersOf, parametersOf, removing, textOf, valuesOf } from "../../../dashboard/front/pages/report/filters.js";
 import { cellsOf } from "../../../dashboard/front/pages/report/heat_map.js";
 import { rowsOf } from "../../../dashboard/front/pages/report/lists.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
+import { chipsOfLinks } from "../../../dashboard/front/pages/report/selected_links.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
 import { daysOfStep, inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
 import world from "../../../dashboard/front/vendor/world-atlas.mjs";
@@ -17,32 +19,32 @@ import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 // A Friday.
 before(() => mock.timers.enable({ apis: ["Date"], now: Date.UTC(2030, 2, 15, 23, 30) }));
 
-const queried = (/** @type {string} */ text) => periodOf(new URLSearchParams(`zone=UTC&${text.includes("compare") ? "" : "compare&"}${text}`));
+const queried = (/** @type {string} */ text) => periodOf(new URLSearchParams(`zone=UTC&${text}`));
 
 describe("the period of a report", () => {
-    /** @type {[string, string[] | null, string[] | null, string][]} */
+    /** @type {[string, string[] | null, string, string][]} */
     const cases = [
-        ["range=today", ["2030-03-15", "2030-03-15"], ["2030-03-14", "2030-03-14"], "hour"],
-        ["range=7d", ["2030-03-09", "2030-03-15"], ["2030-03-02", "2030-03-08"], "day"],
-        ["range=30d", ["2030-02-14", "2030-03-15"], ["2030-01-15", "2030-02-13"], "day"],
-        ["range=90d", ["2029-12-16", "2030-03-15"], ["2029-09-17", "2029-12-15"], "day"],
-        ["range=12m", ["2029-04-01", "2030-03-15"], ["2028-04-01", "2029-03-31"], "month"],
-        ["range=mtd", ["2030-03-01", "2030-03-15"], ["2030-02-14", "2030-02-28"], "day"],
-        ["range=ytd", ["2030-01-01", "2030-03-15"], ["2029-10-19", "2029-12-31"], "month"],
-        ["range=7d&compare=year", ["2030-03-09", "2030-03-15"], ["2029-03-09", "2029-03-15"], "day"],
-        ["range=custom&start=2028-02-29&end=2028-03-01&compare=year", ["2028-02-29", "2028-03-01"], ["2027-02-28", "2027-03-01"], "day"],
-        ["range=all", null, null, "day"],
-        ["range=custom&start=2028-02-29&end=2028-03-01", ["2028-02-29", "2028-03-01"], ["2028-02-27", "2028-02-28"], "day"],
-        ["range=custom&start=2028-02-30", ["2030-02-14", "2030-03-15"], ["2030-01-15", "2030-02-13"], "day"],
-        ["range=7d&interval=week", ["2030-03-09", "2030-03-15"], ["2030-03-02", "2030-03-08"], "week"],
+        ["range=today", ["2030-03-15", "2030-03-15"], "", "hour"],
+        ["range=7d&compare=", ["2030-03-09", "2030-03-15"], "previous", "day"],
+        ["range=30d", ["2030-02-14", "2030-03-15"], "", "day"],
+        ["range=90d", ["2029-12-16", "2030-03-15"], "", "day"],
+        ["range=12m", ["2029-04-01", "2030-03-15"], "", "month"],
+        ["range=mtd", ["2030-03-01", "2030-03-15"], "", "day"],
+        ["range=ytd&compare=previous", ["2030-01-01", "2030-03-15"], "previous", "month"],
+        ["range=7d&compare=year", ["2030-03-09", "2030-03-15"], "year", "day"],
+        // Nothing precedes the lifetime.
+        ["range=all&compare=year", null, "", "day"],
+        ["range=custom&start=2028-02-29&end=2028-03-01", ["2028-02-29", "2028-03-01"], "", "day"],
+        ["range=custom&start=2028-02-30", ["2030-02-14", "2030-03-15"], "", "day"],
+        ["range=7d&interval=week", ["2030-03-09", "2030-03-15"], "", "week"],
         // The API has hours for 31 days only.
-        ["range=90d&interval=hour", ["2029-12-16", "2030-03-15"], ["2029-09-17", "2029-12-15"], "day"],
+        ["range=90d&interval=hour", ["2029-12-16", "2030-03-15"], "", "day"],
     ];
-    for (const [text, days, earlier, interval] of cases) {
+    for (const [text, days, comparison, interval] of cases) {
         test(`of ${text}`, () => {
             const period = queried(text);
             assert.deepEqual(period.days, days && { start: days[0], end: days[1] });
-            assert.deepEqual(period.before, earlier && { start: earlier[0], end: earlier[1] });
+            assert.equal(period.comparison, comparison);
             assert.equal(period.interval, interval);
         });
     }
@@ -93,6 +95,18 @@ describe("the filters of a report", () => {
             [[["t.co", "x.com"], 4, 26.7], [["news.example"], 2, 13.3], [[], 9, 60]],
         );
     });
+});
+
+test("a report has a chip for each chosen link, and one for many others", async () => {
+    await loadTexts();
+    const chipsOf = (/** @type {number} */ count) => {
+        query.value = new URLSearchParams({ urlIds: Array.from({ length: count }, (_, index) => `id${index}`).join(",") });
+        return chipsOfLinks({ members: [], links: new Map([["id0", "Spring"]]) });
+    };
+    assert.deepEqual(chipsOf(2).map(({ value, without }) => [value, without.urlIds]), [["Spring", "id1"], ["id1", "id0"]]);
+    const many = chipsOf(100);
+    assert.deepEqual([many.length, many[5].value, many[5].without.urlIds], [6, "95 more", many.slice(0, 5).map((_, index) => `id${index}`).join(",")]);
+    assert.deepEqual(chipsOf(1)[0].without, { urlIds: null });
 });
 
 test("the week has an hour for each of its clicks", () => {

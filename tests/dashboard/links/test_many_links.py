@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from rest_framework.test import APIClient
 
 from links.models import Link
 from tests.dashboard.links_page import links as links
@@ -46,8 +47,14 @@ def test_a_campaign_of_pasted_addresses(signed_in: Callable[..., Any], address: 
 
 
 def test_destinations_expiry_and_campaign_of_many_links_change_at_once(
-    signed_in: Callable[..., Any], address: str, links: None
+    signed_in: Callable[..., Any], address: str, api: APIClient, links: None
 ) -> None:
+    template = {
+        "name": "Letter",
+        "values": {"source": "letter"},
+        "allowedValues": {"medium": ["email", "post"]},
+    }
+    assert api.post("/api/utm-templates", template).status_code == 201
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/?search=title+1")
@@ -64,12 +71,19 @@ def test_destinations_expiry_and_campaign_of_many_links_change_at_once(
         dialog.get_by_label("Find").fill("https://example.com/")
         dialog.get_by_label("Replace by").fill("https://example.net/new/")
         dialog.get_by_label("Expires at").fill("2099-01-01T05:45")
+        dialog.get_by_label("Template").select_option("Letter")
+        expect(dialog.get_by_label("Source")).to_have_value("letter")
         dialog.get_by_label("Medium").fill("mail")
+        dialog.get_by_role("button", name="Change", exact=True).click()
+        # The template refuses it for every link, so the reason is at the field.
+        expect(dialog.get_by_text("The template Letter allows only email and post.")).to_be_visible()
+        dialog.get_by_label("Medium").fill("post")
         dialog.get_by_role("button", name="Change", exact=True).click()
         expect(page.get_by_text("10 links changed")).to_be_visible()
         expect(dialog).to_have_count(0)
         assert visit.errors() == []
     changed = Link.objects.exclude(target_url=None).order_by("pk")
     assert [link.target_url for link in changed] == [f"https://example.net/new/{n}" for n in range(10, 20)]
-    assert {(link.expires_at, link.utm["medium"]) for link in changed} == {(expires_at, "mail")}
+    assert {link.expires_at for link in changed} == {expires_at}
+    assert [link.utm for link in changed] == [{"source": "letter", "medium": "post"}] * 10
     assert Link.objects.filter(expires_at=None).count() == 50

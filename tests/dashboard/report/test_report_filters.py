@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from rest_framework.test import APIClient
 
+from accounts.models import User
 from accounts.rights import Role
 from accounts.services import NewAccount
+from analytics.models import Kind
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.facts import Fact, record
 from tests.dashboard.axe import SCHEMES, load_axe, problems_of
@@ -91,6 +93,16 @@ def test_a_refused_combination_says_what_works(
         refused.get_by_role("button", name="Remove all filters").click()
         expect(total(page, "clicks")).to_have_text("6")
         expect(refused).to_have_count(0)
+        # In another language, too, with the number of days that works.
+        monkeypatch.setattr("analytics.reports.figures.MAX_LINK_DAYS", 2)
+        page.evaluate("localStorage.setItem('dashboard.language', 'de')")
+        page.goto(f"{address}/dashboard/analytics?{MARCH}")
+        expect(refused.get_by_role("alert")).to_have_text(
+            "Die Links haben im Zeitraum zusammen mehr als 2 Tage mit Klicks."
+            " Wählen Sie höchstens 2 Tage oder weniger Links."
+        )
+        refused.get_by_role("button", name="Letzte 2 Tage").click()
+        expect(total(page, "clicks")).to_have_text("0")
         assert visit.errors(400) == []
 
 
@@ -218,4 +230,56 @@ def test_a_viewer_reads_the_report_of_the_team_and_saves_nothing(
         expect(page.get_by_role("button", name="Save as campaign")).to_have_count(0)
         page.get_by_role("link", name="Theirs").click()
         expect(total(page, "clicks")).to_have_text("0")
+        assert visit.errors() == []
+
+
+def test_links_their_creator_and_kinds_are_chosen(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
+) -> None:
+    workspace = team(alice)
+    add_member(workspace, stranger, Role.EDITOR)
+    User.objects.filter(pk=stranger.user.pk).update(first_name="Grace", last_name="Hopper")
+    ids = []
+    for number, (account, title) in enumerate([(alice, "Spring"), (alice, "Summer"), (stranger, "Autumn")]):
+        body = {"originalUrl": f"https://example.com/{number}", "title": title}
+        created = key_client_in(workspace, account.api_key).post("/api/urls", body)
+        ids.append(created.json()["data"]["url"]["_id"])
+        record(ids[-1], facts((1, "DE", "mobile", 10**number)))
+    record(ids[0], [Fact(f"{NOW:%Y-%m-%d}T00:00Z", kind=Kind.CRAWLER, count=7)])
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/analytics?workspace={workspace.public_id}")
+        expect(total(page, "clicks")).to_have_text("111")
+        page.get_by_role("button", name="Filter", exact=True).click()
+        # What is typed is in the destination alone.
+        picker = page.get_by_role("combobox", name="Links", exact=True)
+        picker.fill("example.com/0")
+        page.get_by_role("option", name="Spring").click()
+        expect(total(page, "clicks")).to_have_text("1")
+        picker.click()
+        # Those that are chosen already are not offered. By keyboard, too.
+        expect(page.get_by_role("listbox").get_by_role("option")).to_have_count(2)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(total(page, "clicks")).to_have_text("101")
+        expect(chips(page)).to_have_text(["Link Spring", "Link Autumn"])
+        load_axe(page)
+        assert [problem for scheme in SCHEMES for problem in problems_of(page, scheme)] == []
+        page.get_by_label("Created by").select_option("Grace Hopper")
+        expect(total(page, "clicks")).to_have_text("100")
+        # The address has all of it; the names come from the API.
+        page.reload()
+        expect(chips(page)).to_have_text(["Created by Grace Hopper", "Link Spring", "Link Autumn"])
+        page.get_by_role("button", name="Remove the filter: Created by").click()
+        page.get_by_role("button", name="Remove the filter: Link Autumn").click()
+        expect(total(page, "clicks")).to_have_text("1")
+        page.get_by_role("button", name="Filter", exact=True).click()
+        page.get_by_label("Property").select_option("Kind of visit")
+        page.get_by_label("Value", exact=True).fill("Crawler or preview")
+        page.get_by_role("button", name="Add filter").click()
+        expect(total(page, "clicks")).to_have_text("7")
+        expect(chips(page)).to_have_text(["Link Spring", "Kind of visit is Crawler or preview"])
+        expect(page.get_by_text("The figures count the visits of the chosen kinds")).to_be_visible()
+        # The sum of all visits is of another report.
+        expect(page.locator(".ledger")).to_have_count(0)
         assert visit.errors() == []

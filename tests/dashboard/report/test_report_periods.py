@@ -80,6 +80,8 @@ def test_a_period_is_compared_with_the_one_before(
         page.goto(url_of(address, link, "range=custom&start=2026-03-01&end=2026-03-03&zone=UTC"))
         expect(total(page, "clicks")).to_have_text("2")
         assert page.locator("[data-total=clicks] small").count() == 0
+        calls: list[str] = []
+        page.on("request", lambda request: calls.append(request.url))
         page.get_by_label("Comparison").select_option("Previous period")
         expect(page.locator("[data-total=clicks] small")).to_have_text("-50% (previous period: 4)")
         expect(page.locator("[data-total=scans] small")).to_have_text("Previous period: 0")
@@ -89,6 +91,10 @@ def test_a_period_is_compared_with_the_one_before(
             ["Monday, March 2, 2026", "2", "2", "Friday, February 27, 2026", "4", "1"],
             ["Tuesday, March 3, 2026", "0", "0", "Saturday, February 28, 2026", "0", "0"],
         ]
+        # One call has both periods.
+        assert [
+            "compare=previous" in url for url in calls if f"/analytics/{link}?" in url and "interval=" in url
+        ] == [True]
         page.get_by_label("Comparison").select_option("Year before")
         expect(page.locator("[data-total=clicks] small")).to_have_text("Year before: 0")
         # All clicks have no period before them.

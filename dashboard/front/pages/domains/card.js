@@ -32,12 +32,15 @@ export function Card({ domain }) {
                 <h2><bdi>${domain.fullDomain}</bdi></h2>
                 <span class="state" data-state=${domain.status}>${t(`domain.${domain.status}`)}</span>
             </div>
-            <p>${explanation(domain)}</p>
+            <p>
+                ${explanation(domain)}${" "}
+                ${domain.status !== "pending" && html`<a href=${`/dashboard/analytics?domainId=${domain._id}`} aria-label=${`${t("analytics.title")}: ${domain.fullDomain}`}>${t("analytics.title")}</a>`}
+            </p>
             <details open=${isOpen.value} onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}>
                 <summary ref=${summary}>${t("domain.details")}</summary>
                 ${isOpen.value && html`<${Details} id=${domain._id} />`}
             </details>
-            ${domain.status !== "pending" && html`<${UnknownCodes} domain=${domain} />`}
+            ${domain.status !== "pending" && html`<${UnknownCodes} id=${domain._id} />`}
         </article>
     `;
 }

@@ -9,13 +9,13 @@ import { listUnknownCodes } from "./endpoints.js";
 
 /** @typedef {import("./endpoints.js").UnknownCode} UnknownCode */
 
-/** @param {{domain: import("./endpoints.js").ListedDomain}} properties */
-export function UnknownCodes({ domain }) {
+/** @param {{id: string}} properties of a domain */
+export function UnknownCodes({ id }) {
     const isOpen = useSignal(false);
     return html`
         <details class="unknown-codes" onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}>
             <summary>${t("unknown.title")}</summary>
-            ${isOpen.value && html`<${List} id=${domain._id} />`}
+            ${isOpen.value && html`<${List} id=${id} />`}
         </details>
     `;
 }

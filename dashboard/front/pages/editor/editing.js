@@ -8,7 +8,6 @@ import { path } from "../../core/router.js";
 import { archivedToast } from "../../parts/archived.js";
 import { actorOf } from "../history/actors.js";
 import { listLinkChanges } from "../history/endpoints.js";
-import { load } from "../links/state.js";
 import { dropDraft, keepDraft, readDraft } from "./drafts.js";
 import { changesOf, copyOf, emptyFields, fieldsOf, typedFields } from "./model.js";
 
@@ -115,7 +114,8 @@ export class Editing {
             await updateLink(id, { isArchived }, this.version);
             this.adopt(await readLinkVersion(id), this.before);
             archivedToast(1, isArchived, () => this.archive(!isArchived));
-            if (path.value === "/dashboard/") await load();
+            // After an undo from the list.
+            if (path.value === "/dashboard/") await (await import("../links/state.js")).load();
         } catch (error) {
             if (error instanceof ApiError && error.status === 412) this.#compare(await readLinkVersion(id));
             else report(error);

@@ -13,18 +13,17 @@ import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Archived } from "../../parts/archived.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
+import { LazyPage } from "../../parts/lazy.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { Menu } from "../../parts/menu.js";
 import { TagsInput } from "../../parts/tags_input.js";
-import { deleteLater } from "../links/deletion.js";
 import { Code } from "./code.js";
 import { Field, Input, Section, Switch, hasError } from "./inputs.js";
 import { Limits } from "./limits.js";
 import { Live } from "./live.js";
 import { REFERRER_POLICIES } from "./model.js";
-import { Rules } from "./rules.js";
 import { FORM, SaveBar } from "./save_bar.js";
-import { Split } from "./split.js";
+import { restOf } from "./shares.js";
 import { Utm } from "./utm.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -114,7 +113,8 @@ function Heading({ editing }) {
             <a class="button quiet" href="/dashboard/new/many"><${Icon} name="copy-plus" />${t("many.open")}</a>
         <//>`;
     }
-    const remove = () => {
+    const remove = async () => {
+        const { deleteLater } = await import("../links/deletion.js");
         deleteLater([link._id]);
         navigate("/dashboard/");
     };
@@ -172,6 +172,34 @@ function Destination({ editing }) {
         hint=${isMoved ? html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>` : undefined}
         onChange=${(/** @type {any} */ event) => editing.change({ [name]: withScheme(event.target.value) })}
     />`;
+}
+
+const loadRules = () => import("./rule_rows.js").then(({ RuleRows }) => ({ Page: RuleRows }));
+const loadSplit = () => import("./split_rows.js").then(({ SplitRows }) => ({ Page: SplitRows }));
+
+/**
+ * Destinations for some visitors. The first rule whose conditions all hold decides.
+ * @param {{editing: Editing}} properties
+ */
+function Rules({ editing }) {
+    const { length } = editing.fields.value.rules;
+    const holds = length === 0 ? t("rules.none") : t("rules.count", { count: length });
+    return html`
+        <${Section} icon="route" title=${t("section.rules")} holds=${holds} isWrong=${hasError(editing, ["rules"])} isEmpty=${length === 0}>
+            <${LazyPage} load=${loadRules} editing=${editing} />
+        <//>
+    `;
+}
+
+/** Destinations that get a share of the visitors. @param {{editing: Editing}} properties */
+function Split({ editing }) {
+    const { split } = editing.fields.value;
+    const holds = split.length === 0 ? t("split.none") : [...split.map(({ weight }) => weight), restOf(split)].map(share => `${share} %`).join(" · ");
+    return html`
+        <${Section} icon="split" title=${t("section.split")} holds=${holds} isWrong=${hasError(editing, ["split"])} isEmpty=${split.length === 0}>
+            <${LazyPage} load=${loadSplit} editing=${editing} />
+        <//>
+    `;
 }
 
 /** @param {{editing: Editing}} properties */

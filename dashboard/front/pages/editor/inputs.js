@@ -1,5 +1,5 @@
 /** Labelled inputs of the editor. Each shows the API's message about its field. */
-import { html, useRef } from "../../core/html.js";
+import { html, useRef, useSignal } from "../../core/html.js";
 import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
 
@@ -62,18 +62,20 @@ export const Switch = ({ editing, name, label }) => html`
  * @param {string} properties.title
  * @param {string} properties.holds
  * @param {boolean} properties.isWrong
+ * @param {boolean} [properties.isEmpty] whether what it contains can wait until it is opened
  * @param {import("../../core/html.js").Children} properties.children
  */
-export function Section({ icon, title, holds, isWrong, children }) {
+export function Section({ icon, title, holds, isWrong, isEmpty = false, children }) {
     const wasOpen = useRef(false);
+    const wasOpened = useSignal(false);
     wasOpen.current ||= isWrong;
     return html`
-        <details class="section" open=${wasOpen.current}>
+        <details class="section" open=${wasOpen.current} onToggle=${(/** @type {any} */ event) => (wasOpened.value ||= event.target.open)}>
             <summary>
                 <${Icon} name=${icon} /><b>${title}</b><span class="holds cut" dir="auto">${holds}</span>
                 <${Icon} name="chevron-down" />
             </summary>
-            <div>${children}</div>
+            <div>${(wasOpened.value || wasOpen.current || !isEmpty) && children}</div>
         </details>
     `;
 }

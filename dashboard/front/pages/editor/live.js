@@ -11,9 +11,9 @@ import { LazyPage } from "../../parts/lazy.js";
 import { Sign } from "../../parts/sign.js";
 import { useDesign } from "./qr_design.js";
 import { downloadDesign } from "./qr_files.js";
-import { QrPicture } from "./qr_picture.js";
-import { Simulation } from "./simulation.js";
 
+const loadPicture = () => import("./qr_picture.js").then(({ QrPicture }) => ({ Page: QrPicture }));
+const loadSimulation = () => import("./simulation.js").then(({ Simulation }) => ({ Page: Simulation }));
 const loadDesigner = () => import("./qr.js").then(({ QrCodes }) => ({ Page: QrCodes }));
 
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -37,7 +37,7 @@ export function Live({ editing }) {
                     </a>
                 </p>
                 <${Code} link=${link} />
-                <${Simulation} link=${link} />
+                <${LazyPage} load=${loadSimulation} link=${link} />
                 <${Card} editing=${editing} link=${link} />
             </div>
         </section>
@@ -61,7 +61,7 @@ function Code({ link }) {
     const isOpen = useSignal(false);
     return html`
         <section class="qr" aria-label=${t("section.qr")}>
-            <${QrPicture} address=${link.shortUrl} design=${design.value} />
+            <${LazyPage} load=${loadPicture} waiting=${html`<i class="qr-picture"></i>`} address=${link.shortUrl} design=${design.value} />
             <div class="stack">
                 <h2>${t("section.qr")}</h2>
                 <div class="actions">

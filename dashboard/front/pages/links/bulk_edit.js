@@ -1,46 +1,38 @@
-/** One dialog that changes the selected links: a text in their destinations, their expiry, their campaign. */
+/** The form that changes the selected links: a text in their destinations, their expiry, their campaign. */
+import { inOwnLanguage } from "../../core/api.js";
 import { updateLinks } from "../../core/endpoints.js";
-import { html, signal } from "../../core/html.js";
+import { html, useMemo, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { destinationOf } from "../../core/status.js";
 import { refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { typedUtm } from "../../core/utm.js";
-import { Dialog } from "../../parts/dialog.js";
 import { Sending } from "../../parts/sending.js";
 import { UtmInputs } from "../../parts/utm_inputs.js";
+import { refusalsOf } from "../many/lines.js";
+import { TemplateChoice, useTemplates } from "../utm/choice.js";
 import { reload, selected } from "./state.js";
 
 /** @typedef {import("./state.js").ListedUrl} ListedUrl */
 /** @typedef {{ids: string[], data: Record<string, any>, urls?: undefined} | {urls: ({_id: string} & Record<string, any>)[], ids?: undefined}} Changes */
 
-const isOpen = signal(false);
-const utm = signal(/** @type {Record<string, string>} */ ({}));
-const refusals = signal(/** @type {string[]} */ ([]));
-const sending = new Sending();
-
-export function openBulkEdit() {
-    utm.value = {};
-    refusals.value = [];
-    sending.errors.value = {};
-    isOpen.value = true;
-}
-
 /**
  * The call for what the form says. Null: it says nothing, or no destination has the text.
  * @param {ListedUrl[]} links
  * @param {FormData} form
+ * @param {Record<string, string>} utm
  * @returns {Changes | null}
  */
-function changesOf(links, form) {
+export function changesOf(links, form, utm) {
     /** @param {string} name */
     const text = name => String(form.get(name) ?? "").trim();
     /** @type {Record<string, any>} */
     const shared = {};
     if (form.has("removesExpiry")) shared.expiresAt = null;
     else if (text("expiresAt") !== "") shared.expiresAt = new Date(text("expiresAt")).toISOString();
-    const parameters = typedUtm(utm.value);
+    const parameters = typedUtm(utm);
     if (parameters) shared.utm = parameters;
+    if (text("utmTemplateId") !== "") shared.utmTemplateId = text("utmTemplateId");
     const find = text("find");
     if (find === "") return Object.keys(shared).length > 0 ? { ids: links.map(({ _id }) => _id), data: shared } : null;
     const replacement = text("replacement");
@@ -53,36 +45,49 @@ function changesOf(links, form) {
     return changed.length > 0 ? { urls: changed } : null;
 }
 
-/** @param {FormData} form */
-async function submit(form) {
-    const links = [...selected.value.values()];
-    refusals.value = [];
-    const changes = changesOf(links, form);
-    if (changes === null) {
-        sending.errors.value = { "": t(form.get("find") ? "bulkEdit.notFound" : "bulkEdit.nothing") };
-        return;
-    }
-    const isDone = await sending.run(async () => {
-        const { results, succeeded } = await updateLinks(changes);
-        const ids = changes.ids ?? changes.urls.map(({ _id }) => _id);
-        refusals.value = results.flatMap(result =>
-            result.success ? [] : `${nameOf(links, ids[result.index])}: ${refusalText(result)}`,
-        );
-        if (succeeded > 0) toast(t("selection.changed", { count: succeeded }));
-        await reload();
-    });
-    if (isDone && refusals.value.length === 0) isOpen.value = false;
-}
-
 /**
  * @param {ListedUrl[]} links
  * @param {string} id
  */
 const nameOf = (links, id) => withoutScheme(links.find(({ _id }) => _id === id)?.shortUrl ?? "");
 
-/** Not part of the selection: the dialog stays while the list is loaded. */
-export const BulkEditDialog = () => html`
-    <${Dialog} isOpen=${isOpen} title=${t("bulkEdit.title", { count: selected.value.size })}>
+/** @param {{onDone: () => void}} properties */
+export function BulkEdit({ onDone }) {
+    const utm = useSignal(/** @type {Record<string, string>} */ ({}));
+    const templates = useTemplates();
+    const template = useSignal(/** @type {import("../utm/choice.js").UtmTemplate | undefined} */ (undefined));
+    const refusals = useSignal(/** @type {string[]} */ ([]));
+    /** What the API refused in the fields of all links. */
+    const refusedTogether = useSignal(/** @type {Record<string, string>} */ ({}));
+    const sending = useMemo(() => new Sending(), []);
+    /** @param {FormData} form */
+    const submit = async form => {
+        const links = [...selected.value.values()];
+        refusals.value = [];
+        refusedTogether.value = {};
+        const changes = changesOf(links, form, utm.value);
+        if (changes === null) {
+            sending.errors.value = { "": t(form.get("find") ? "bulkEdit.notFound" : "bulkEdit.nothing") };
+            return;
+        }
+        const isDone = await sending.run(async () => {
+            const { results, succeeded } = await updateLinks(changes);
+            const ids = changes.ids ?? changes.urls.map(({ _id }) => _id);
+            const told = results.map(({ errors, ...result }) => ({ ...result, errors: inOwnLanguage(errors), message: refusalText(result) }));
+            const { lines, shared } = refusalsOf(told);
+            refusals.value = lines.map(({ index, messages }) => `${nameOf(links, ids[index])}: ${messages.join(" ")}`);
+            refusedTogether.value = Object.fromEntries(shared.map(({ field, message }) => [field, message]));
+            if (succeeded > 0) toast(t("selection.changed", { count: succeeded }));
+            await reload();
+        });
+        if (isDone && refusals.value.length === 0 && Object.keys(refusedTogether.value).length === 0) onDone();
+    };
+    /** @param {import("../utm/choice.js").UtmTemplate | undefined} chosen */
+    const choose = chosen => {
+        template.value = chosen;
+        utm.value = { ...utm.value, ...chosen?.values };
+    };
+    return html`
         <form
             onSubmit=${(/** @type {any} */ event) => {
                 event.preventDefault();
@@ -105,15 +110,16 @@ export const BulkEditDialog = () => html`
             <fieldset>
                 <legend>${t("section.utm")}</legend>
                 <p><small>${t("bulkEdit.utmText")}</small></p>
-                <${UtmInputs} utm=${utm.value} onChange=${(/** @type {Record<string, string>} */ next) => (utm.value = next)} />
+                <${TemplateChoice} templates=${templates} chosen=${template.value?._id ?? ""} onChange=${choose} />
+                <${UtmInputs} utm=${utm.value} template=${template.value} errors=${refusedTogether.value} onChange=${(/** @type {Record<string, string>} */ next) => (utm.value = next)} />
             </fieldset>
-            ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
+            ${[...Object.values(sending.errors.value), refusedTogether.value.utmTemplateId].filter(Boolean).map(message => html`<p role="alert" class="failure">${message}</p>`)}
             ${refusals.value.length > 0 &&
             html`<div role="alert" class="failure"><p>${t("bulkEdit.refused", { count: refusals.value.length })}</p><ul>${refusals.value.map(text => html`<li key=${text}>${text}</li>`)}</ul></div>`}
             <div class="actions">
                 <button type="submit" aria-busy=${sending.isBusy.value} disabled=${sending.isBusy.value}>${t("bulkEdit.now")}</button>
-                <button type="button" onClick=${() => (isOpen.value = false)}>${t("confirmation.cancel")}</button>
+                <button type="button" onClick=${onDone}>${t("confirmation.cancel")}</button>
             </div>
         </form>
-    <//>
-`;
+    `;
+}

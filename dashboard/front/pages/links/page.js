@@ -9,7 +9,7 @@ import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
 import { Icon } from "../../parts/icon.js";
 import { SavedViews } from "../../parts/saved_views.js";
-import { BulkEditDialog } from "./bulk_edit.js";
+import { BulkEditDialog } from "./bulk_dialog.js";
 import { Empty } from "./empty.js";
 import { Filters, focusSearch } from "./filters.js";
 import { Heading } from "./heading.js";

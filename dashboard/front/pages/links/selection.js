@@ -11,7 +11,7 @@ import { toast } from "../../core/toasts.js";
 import { archivedToast } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
 import { Suggesting } from "../../parts/suggesting.js";
-import { openBulkEdit } from "./bulk_edit.js";
+import { openBulkEdit } from "./bulk_dialog.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
 import { openSheet } from "./sheet_dialog.js";

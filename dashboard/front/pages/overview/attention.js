@@ -1,4 +1,4 @@
-/** What needs attention in the workspace: blocked, expiring and used-up links, domains that do not work, ending keys. */
+/** What needs attention in the workspace: blocked, expiring and used-up links, domains that do not work, ending keys, unknown codes. */
 import { html } from "../../core/html.js";
 import { shortDay } from "../../core/format.js";
 import { withoutScheme } from "../../core/hues.js";
@@ -6,11 +6,11 @@ import { destinationOf } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
-import { listDomains } from "../domains/endpoints.js";
+import { listDomains, listUnknownCodes } from "../domains/endpoints.js";
 import { listKeys } from "../keys/endpoints.js";
 import { readLinks } from "./endpoints.js";
 
-/** @typedef {"banned" | "domain" | "pending" | "expiring" | "key" | "used"} Kind */
+/** @typedef {"banned" | "domain" | "pending" | "expiring" | "key" | "used" | "unknown"} Kind */
 /** @typedef {{kind: Kind, key: string, title: string, text: string, address: string, action: string}} Item */
 
 /** @type {Record<Kind, {icon: import("../../parts/icon.js").IconName, tone: "bad" | "warn" | "idle"}>} */
@@ -21,8 +21,12 @@ const LOOKS = {
     expiring: { icon: "calendar-clock", tone: "warn" },
     key: { icon: "key-round", tone: "warn" },
     used: { icon: "gauge", tone: "idle" },
+    unknown: { icon: "search-x", tone: "idle" },
 };
 const SOON_DAYS = 7;
+/** Fewer requests for a code may be a guess. */
+const MANY_REQUESTS = 3;
+const MOST_DOMAINS = 5;
 const SOON_MILLISECONDS = SOON_DAYS * 86_400_000;
 
 /** @returns {Promise<Item[]>} the most urgent first */
@@ -40,7 +44,21 @@ async function readItems() {
         ...ofLinks("expiring", expiring, `/dashboard/?status=active&expires=${SOON_DAYS}`),
         ...keys.filter(isEnding).map(ofKey),
         ...ofLinks("used", used, "/dashboard/?status=limit_reached"),
+        ...(await Promise.all(domains.filter(({ status }) => status === "active").slice(0, MOST_DOMAINS).map(unknownCode))).flat(),
     ];
+}
+
+/**
+ * The code that most visitors of a domain requested although no link has it.
+ * @param {import("../domains/endpoints.js").ListedDomain} domain
+ * @returns {Promise<Item[]>}
+ */
+async function unknownCode({ _id, fullDomain }) {
+    const { codes } = await listUnknownCodes(_id, 1);
+    const most = codes.find(({ hits, isAvailable }) => isAvailable && hits >= MANY_REQUESTS);
+    if (most === undefined) return [];
+    const text = t("attention.unknown", { count: most.hits });
+    return [{ kind: "unknown", key: `unknown ${_id}`, title: `${fullDomain}/${most.code}`, text, address: "/dashboard/domains", action: t("attention.codes") }];
 }
 
 /**

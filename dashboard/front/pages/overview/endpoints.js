@@ -1,24 +1,30 @@
 /** What the overview reads of the API. */
 import { ApiError, call } from "../../core/api.js";
 import { addDays, today } from "../report/days.js";
+import { listTags } from "../tags/endpoints.js";
 
 /** @typedef {import("../../core/endpoints.js").Paths} Paths */
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {Paths["/api/analytics"]["get"]["responses"][200]["content"]["application/json"]["data"]} AnyClicks */
 /**
  * Without filters, unique clicks are known.
- * @typedef {Omit<AnyClicks, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Clicks
+ * @template Figures
+ * @typedef {Omit<Figures, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Known
  */
+/** @typedef {Known<NonNullable<AnyClicks["compared"]>>} Before */
+/** @typedef {Known<AnyClicks> & {compared: Before}} Clicks */
 /** @typedef {import("../../core/endpoints.js").ListQuery} ListQuery */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
 
 /**
  * `clicks` is null if too many links have clicks to add them up.
- * @typedef {{days: number, clicks: Clicks | null, before: Clicks | null, created: number, createdBefore: number, newest: ListedUrl[], links: number}} Overview
+ * @typedef {{days: number, clicks: Clicks | null, created: number, createdBefore: number, newest: ListedUrl[], links: number}} Overview
  */
 
 const NEWEST = 5;
 const BEST = 8;
+/** What stands for links without tags, and for the rest of the list. */
+const NO_TAG = ["none", "other"];
 
 /**
  * The last days (UTC), and as many before them.
@@ -29,14 +35,28 @@ export async function readOverview(days) {
     const end = today("UTC");
     const start = addDays(end, 1 - days);
     const startBefore = addDays(start, -days);
-    const [clicks, before, created, createdBefore, newest] = await Promise.all([
+    const [clicks, created, createdBefore, newest] = await Promise.all([
         readClicks(start, end),
-        readClicks(startBefore, addDays(start, -1)),
         countLinks({ createdFrom: midnight(start) }),
         countLinks({ createdFrom: midnight(startBefore), createdBefore: midnight(start) }),
         readLinks({ limit: NEWEST }),
     ]);
-    return { days, clicks, before, created, createdBefore, newest: newest.urls, links: newest.pagination.total };
+    return { days, clicks, created, createdBefore, newest: newest.urls, links: newest.pagination.total };
+}
+
+/**
+ * The tags whose links have the most clicks in the last days (UTC). Not in the same call: of many links, it takes longer.
+ * @param {number} days
+ * @returns {Promise<{value: string, clicks: number}[]>}
+ */
+export async function readBestTags(days) {
+    const { pagination } = await listTags({ page: 1, limit: 1, search: "" });
+    if (pagination.total === 0) return [];
+    const endDate = today("UTC");
+    const query = { startDate: addDays(endDate, 1 - days), endDate, limit: BEST, groupBy: "tag" };
+    /** @type {{groups: {value: string, clicks: number}[]}} */
+    const { groups } = await call("GET", "/analytics", { query });
+    return groups.filter(({ value }) => !NO_TAG.includes(value));
 }
 
 /** @param {string} day */
@@ -49,7 +69,7 @@ const midnight = day => `${day}T00:00:00Z`;
  */
 async function readClicks(startDate, endDate) {
     try {
-        return await call("GET", "/analytics", { query: { startDate, endDate, limit: BEST } });
+        return await call("GET", "/analytics", { query: { startDate, endDate, limit: BEST, compare: "previous" } });
     } catch (error) {
         if (error instanceof ApiError && error.errors.some(({ code }) => code === "range_too_large")) return null;
         throw error;

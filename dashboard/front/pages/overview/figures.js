@@ -14,20 +14,20 @@ const MOST_GROWTH = 10;
 
 /** @param {{overview: Overview}} properties */
 export function Figures({ overview }) {
-    const { clicks, before, created, createdBefore, links } = overview;
+    const { clicks, created, createdBefore, links } = overview;
     return html`
         <dl class="totals">
             ${clicks !== null &&
             html`
-                <${Figure} name="clicks" days=${overview.days} label=${t("report.total.clicks")} now=${clicks.totalClicks} before=${before?.totalClicks} />
-                <${Figure} name="unique" days=${overview.days} label=${t("report.total.unique")} now=${clicks.uniqueClicks} before=${before?.uniqueClicks} />
+                <${Figure} name="clicks" days=${overview.days} label=${t("report.total.clicks")} now=${clicks.totalClicks} before=${clicks.compared.totalClicks} />
+                <${Figure} name="unique" days=${overview.days} label=${t("report.total.unique")} now=${clicks.uniqueClicks} before=${clicks.compared.uniqueClicks} />
             `}
             <${Figure} name="created" days=${overview.days} label=${t("overview.created")} now=${created} before=${createdBefore} />
             <${Figure} name="links" label=${t("links.title")} now=${links} />
         </dl>
         ${clicks === null
             ? html`<p class="note in-page"><${Icon} name="info" /><span>${t("overview.tooLarge")}</span></p>`
-            : html`<${OverTime} key=${overview.days} clicks=${clicks} before=${before} />`}
+            : html`<${OverTime} key=${overview.days} clicks=${clicks} />`}
     `;
 }
 
@@ -50,18 +50,18 @@ function Figure({ name, label, now, before, days = 0 }) {
     `;
 }
 
-/** @param {{clicks: import("./endpoints.js").Clicks, before: import("./endpoints.js").Clicks | null}} properties */
-function OverTime({ clicks, before }) {
+/** @param {{clicks: import("./endpoints.js").Clicks}} properties */
+function OverTime({ clicks }) {
     const isOpen = useSignal(false);
     const series = useMemo(
         () => ({
             steps: clicks.clicksByDate,
             marks: [],
-            before: before?.clicksByDate ?? null,
+            before: clicks.compared.clicksByDate,
             shortName: namer("day", "UTC", "short"),
             longName: namer("day", "UTC", "long"),
         }),
-        [clicks, before],
+        [clicks],
     );
     const title = t("report.overTime");
     return html`

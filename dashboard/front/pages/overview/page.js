@@ -12,11 +12,12 @@ import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sign } from "../../parts/sign.js";
 import { OTHER, nameOfCountry, percent, shareOf } from "../report/names.js";
+import { Skeleton } from "../report/skeleton.js";
 import { Tile, TopLinks, titleOf } from "../report/top_links.js";
 import { FirstLink } from "../start/first_link.js";
 import { Shorten } from "../start/shorten.js";
 import { Attention } from "./attention.js";
-import { readOverview } from "./endpoints.js";
+import { readBestTags, readOverview } from "./endpoints.js";
 import { Figures } from "./figures.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
@@ -81,13 +82,9 @@ const Shown = ({ overview, hasFailed }) => html`
                 <h2>${t("overview.newest")}</h2>
                 <${Newest} overview=${overview} />
             </section>
+            <${Tags} overview=${overview} />
         `}
     </div>
-`;
-
-const Skeleton = () => html`
-    <div class="placeholder skeleton" aria-hidden="true"><i></i><i></i><i></i><i></i><i></i></div>
-    <p class="visually-hidden" role="status">${t("page.loading")}</p>
 `;
 
 /** @param {{overview: Overview}} properties */
@@ -103,29 +100,56 @@ function Best({ overview: { clicks } }) {
     `;
 }
 
-/** Each leads to its clicks. @param {{overview: Overview}} properties */
+/** @param {{overview: Overview}} properties */
 function Countries({ overview: { clicks, days } }) {
     const countries = (clicks?.topCountries ?? []).filter(({ country }) => country !== OTHER);
     if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
     if (countries.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
     return html`
-        <ol class="best countries">
-            ${countries.map(
-                ({ country, clicks: count }) => html`
-                    <li key=${country}>
-                        <span class="label">
-                            <span class="bar" style=${{ inlineSize: `${(100 * count) / countries[0].clicks}%` }}></span>
-                            <a class="cut" href=${`/dashboard/analytics?country=${country}${days === 30 ? "" : `&range=${days}d`}`}>${nameOfCountry(country)}</a>
-                        </span>
-                        <b class="number">${number(count)}</b>
-                        <span class="number share">${percent(shareOf(count, clicks.totalClicks))}</span>
-                    </li>
-                `,
-            )}
-        </ol>
+        <${Ranked} rows=${countries.map(({ country, clicks: count }) => ({ name: nameOfCountry(country), address: reportOf({ country }, days), clicks: count }))} total=${clicks.totalClicks} />
         <p><a href="/dashboard/analytics">${t("overview.analytics")}</a></p>
     `;
 }
+
+/** Last, because it arrives later than the others. Nothing without tags, and if there are too many links to add up. @param {{overview: Overview}} properties */
+function Tags({ overview: { clicks, days } }) {
+    const tags = useLoaded(() => readBestTags(days), [days]).value ?? [];
+    if (clicks === null || tags.length === 0) return null;
+    return html`
+        <section class="panel tags" aria-label=${t("field.tags")}>
+            <h2>${t("field.tags")}</h2>
+            <${Ranked} rows=${tags.map(({ value, clicks: count }) => ({ name: value, address: reportOf({ tags: value }, days), clicks: count }))} total=${clicks.totalClicks} />
+            <p><a href="/dashboard/tags">${t("overview.tags")}</a></p>
+        </section>
+    `;
+}
+
+/**
+ * @param {Record<string, string>} filter
+ * @param {number} days
+ */
+const reportOf = (filter, days) => `/dashboard/analytics?${new URLSearchParams({ ...filter, ...(days !== 30 && { range: `${days}d` }) })}`;
+
+/**
+ * Each leads to its clicks.
+ * @param {{rows: {name: string, address: string, clicks: number}[], total: number}} properties
+ */
+const Ranked = ({ rows, total }) => html`
+    <ol class="best countries">
+        ${rows.map(
+            ({ name, address, clicks }) => html`
+                <li key=${address}>
+                    <span class="label">
+                        <span class="bar" style=${{ inlineSize: `${(100 * clicks) / rows[0].clicks}%` }}></span>
+                        <a class="cut" dir="auto" href=${address}>${name}</a>
+                    </span>
+                    <b class="number">${number(clicks)}</b>
+                    <span class="number share">${percent(shareOf(clicks, total))}</span>
+                </li>
+            `,
+        )}
+    </ol>
+`;
 
 /** @param {{overview: Overview}} properties */
 const Newest = ({ overview: { newest } }) => html`

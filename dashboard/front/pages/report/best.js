@@ -2,7 +2,8 @@
 import { html } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
-import { Grouped, Heat } from "./grouped.js";
+import { Grouped } from "./grouped.js";
+import { Heat } from "./heat_map.js";
 import { Panel } from "./panel.js";
 import { TopLinks } from "./top_links.js";
 

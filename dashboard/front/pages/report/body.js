@@ -2,16 +2,18 @@
 import { ApiError } from "../../core/api.js";
 import { html, useEffect, useMemo, useSignalEffect } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { t } from "../../core/texts.js";
+import { t, valueText } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
 import { Icon } from "../../parts/icon.js";
 import { Controls, addressWith } from "./controls.js";
+import { addDays, today } from "./days.js";
 import { FilterBar, filterBy } from "./filter_bar.js";
 import { Figures, Freshness } from "./figures.js";
 import { filtersOf, removing, removingAll } from "./filters.js";
 import { periodOf } from "./period.js";
 import { repeatWhileVisible } from "./refreshing.js";
+import { Skeleton } from "./skeleton.js";
 
 /** @typedef {import("./report.js").Report} Report */
 
@@ -48,14 +50,12 @@ export function Body({ report, onRetry }) {
             <${FilterBar} report=${report}>
                 ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
             <//>
-            ${figures === null && !hasFailed && html`<${Loading} />`}
+            ${figures === null && !hasFailed && html`<${Skeleton} />`}
             ${refused !== null && html`<${Refused} error=${refused} />`}
             ${figures !== null && refused === null && html`<${Figures} report=${report} figures=${figures} isCurrent=${report.isCurrent} />`}
         </div>
     `;
 }
-
-export const Loading = () => html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`;
 
 /**
  * In the place of figures that the API does not give: why, and what works instead.
@@ -69,11 +69,22 @@ function Refused({ error }) {
             <${Icon} name="triangle-alert" />
             <p role="alert">${error.errors.length > 0 ? error.errors.map(({ message }) => message).join(" ") : error.message}</p>
             <div class="actions">
-                ${error.errors.some(({ code }) => code === "range_too_large") &&
-                html`<a role="button" href=${addressWith({ range: "7d", start: null, end: null, interval: null })}>${t("report.range.7d")}</a>`}
+                ${error.errors.some(({ code }) => code === "range_too_large") && html`<${Shorter} ...${error.data} />`}
                 ${filters.length > 1 && last && html`<button onClick=${() => filterBy(removing(query.value, last.dimension, [last.value]))}>${t("filters.remove", { filter: t(`dimension.${last.dimension}`) })}</button>`}
                 ${filters.length > 0 && html`<button onClick=${() => filterBy(removingAll())}>${t("filters.clearAll")}</button>`}
             </div>
         </div>
     `;
+}
+
+/**
+ * The longest range that the API offers instead, if it does.
+ * @param {{reason: string, days?: number, since?: string}} data
+ */
+function Shorter({ reason, days, since }) {
+    const { zone } = periodOf(query.value);
+    const start = since ?? (days === undefined ? null : addDays(today(zone), 1 - days));
+    if (reason === "only_totals" || (start !== null && start > today(zone))) return null;
+    const label = since ? t("report.range.since", { day: valueText(since) }) : t("report.range.days", { count: days ?? 7 });
+    return html`<a role="button" href=${addressWith({ range: start === null ? "7d" : "custom", start, end: null, interval: null })}>${label}</a>`;
 }

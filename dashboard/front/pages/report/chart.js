@@ -4,10 +4,13 @@ import { theme as chosenTheme } from "../../core/preferences.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
 import { wordsOf } from "./annotations.js";
-import { COLORS, optionsOf } from "./chart_options.js";
 
 /** @typedef {import("./steps.js").Step} Step */
+/** @typedef {typeof COLORS[number]} Color */
 /** @typedef {{steps: Step[], marks: import("./annotations.js").Mark[], before: Step[] | null, shortName: (date: string) => string, longName: (date: string) => string}} Series */
+
+/** The names of the colours; the style sheet gives each to an element beside the chart. */
+const COLORS = /** @type {const} */ (["text", "grid", "clicks", "area", "unique", "before"]);
 
 /** The columns that uPlot draws: positions, clicks, unique clicks, clicks of the period before.
  * @param {Series} series
@@ -47,7 +50,11 @@ export function Chart({ series, title, onChoose }) {
     };
     /** @param {AbortSignal} closed */
     async function draw(closed) {
-        const [{ default: UPlot }] = await Promise.all([import("../../vendor/uplot.mjs"), loadStyle("vendor/uplot.css")]);
+        const [{ default: UPlot }, { optionsOf }] = await Promise.all([
+            import("../../vendor/uplot.mjs"),
+            import("./chart_options.js"),
+            loadStyle("vendor/uplot.css"),
+        ]);
         const element = box.current;
         if (closed.aborted || element === null) return;
         const options = optionsOf(element, {

@@ -10,8 +10,6 @@
  * @property {(position: number | null) => void} onPoint the step under the pointer
  */
 
-/** The names of the colours; the style sheet gives each to an element beside the chart. */
-export const COLORS = /** @type {const} */ (["text", "grid", "clicks", "area", "unique", "before"]);
 const HEIGHT = 180;
 const MAX_POINTS = 60;
 // Steps and clicks are whole numbers, so that their axes have no fractions.
@@ -25,7 +23,7 @@ const LABEL_PIXELS = 80;
  */
 export function optionsOf(element, { name, count, marks, onPoint }) {
     /** A colour of the style sheet. It differs between light and dark, so an element has it.
-     * @param {typeof COLORS[number]} role
+     * @param {import("./chart.js").Color} role
      */
     const color = role => () => {
         const holder = element.parentElement?.querySelector(`[data-color=${role}]`);

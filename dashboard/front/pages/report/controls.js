@@ -71,7 +71,7 @@ export function Controls({ period }) {
                 <select
                     name="compare"
                     disabled=${days === null}
-                    value=${days === null ? "" : comparison}
+                    value=${comparison}
                     onChange=${(/** @type {any} */ event) => change({ compare: event.target.value || null })}
                 >
                     ${COMPARISONS.map(name => html`<option value=${name}>${t(`report.compare.${name || "none"}`)}</option>`)}

@@ -2,16 +2,15 @@
 import { html } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
 import { useGrowing } from "../../parts/gradual.js";
-import { BestSection } from "./best.js";
-import { BranchesSection } from "./branches.js";
-import { LedgerSection } from "./ledger.js";
+import { LazyPage } from "../../parts/lazy.js";
 import { OverTime } from "./over_time.js";
 import { Totals } from "./totals.js";
 import { VisitorsSection } from "./visitors.js";
 
 /** @typedef {import("./report.js").Report} Report */
 
-const SECTIONS = [OverTime, VisitorsSection, BranchesSection, BestSection, LedgerSection];
+const SECTIONS = [OverTime, VisitorsSection, LowerSections];
+const loadLower = () => import("./lower.js").then(({ Lower }) => ({ Page: Lower }));
 
 /** @param {{report: Report, figures: import("./report.js").Figures, isCurrent: boolean}} properties */
 export function Figures({ report, figures, isCurrent }) {
@@ -24,6 +23,11 @@ export function Figures({ report, figures, isCurrent }) {
             )}
         </div>
     `;
+}
+
+/** What needs scrolling is loaded after what does not. @param {{report: Report, figures: import("./report.js").Figures}} properties */
+function LowerSections(properties) {
+    return html`<${LazyPage} load=${loadLower} ...${properties} />`;
 }
 
 /** @param {{report: Report, isLive: boolean}} properties */

@@ -1,4 +1,4 @@
-/** The filters of a report as chips, which can be turned round and removed, and a form that adds others. */
+/** The filters of a report as chips, which can be turned round and removed. The form that adds others is loaded when it is first opened. */
 import { availableDomains } from "../../core/endpoints.js";
 import { html, useSignal } from "../../core/html.js";
 import { listOf } from "../../core/lists.js";
@@ -7,15 +7,17 @@ import { tagLook } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
-import { Suggesting } from "../../parts/suggesting.js";
-import { TagsInput } from "../../parts/tags_input.js";
+import { LazyPage } from "../../parts/lazy.js";
 import { addressWith } from "./controls.js";
-import { DIMENSIONS, adding, filtersOf, removing, removingAll } from "./filters.js";
+import { adding, filtersOf, removing, removingAll } from "./filters.js";
 import { nameOfFilter } from "./names.js";
+import { chipsOfCreator, chipsOfLinks, useNames } from "./selected_links.js";
 
-/** @typedef {import("./filters.js").Dimension} Dimension */
 /** @typedef {import("./report.js").Report} Report */
+/** @typedef {import("./selected_links.js").Names} Names */
 /** @typedef {{key: string, label: string, value: string, tag?: boolean, turn?: {label: string, about: string, changes: Record<string, string | null>}, without: Record<string, string | null>}} Chip */
+
+const loadForm = () => import("./filter_form.js").then(({ FilterForm }) => ({ Page: FilterForm }));
 
 /**
  * Another report, to which the back button returns. The page stays where it is.
@@ -27,7 +29,8 @@ export const filterBy = changes => navigate(addressWith(changes), { scrolls: fal
 export function FilterBar({ report, children }) {
     const isOpen = useSignal(false);
     const domains = useLoaded(() => (report.isOfLink ? Promise.resolve([]) : availableDomains())).value ?? [];
-    const chips = [...chipsOfSelection(report, domains), ...chipsOfFilters(report)];
+    const names = useNames(report, isOpen.value);
+    const chips = [...chipsOfSelection(report, domains, names), ...chipsOfFilters(report)];
     return html`
         <div class="filter-bar">
             <button type="button" class="small-button" aria-expanded=${isOpen.value ? "true" : "false"} aria-controls="report-filters" onClick=${() => (isOpen.value = !isOpen.value)}>
@@ -38,11 +41,7 @@ export function FilterBar({ report, children }) {
             ${children}
         </div>
         <div class="filters" id="report-filters" hidden=${!isOpen.value}>
-            ${isOpen.value &&
-            html`
-                <${Adding} report=${report} />
-                ${!report.isOfLink && html`<${Selecting} domains=${domains} />`}
-            `}
+            ${isOpen.value && html`<${LazyPage} load=${loadForm} report=${report} domains=${domains} names=${names} />`}
         </div>
     `;
 }
@@ -82,9 +81,10 @@ function chipsOfFilters(report) {
  * Those that select links.
  * @param {Report} report
  * @param {import("../../core/endpoints.js").Domains} domains
+ * @param {Names} names
  * @returns {Chip[]}
  */
-function chipsOfSelection({ isOfLink }, domains) {
+function chipsOfSelection({ isOfLink }, domains, names) {
     if (isOfLink) return [];
     /** @param {string} name */
     const value = name => query.value.get(name) ?? "";
@@ -103,88 +103,7 @@ function chipsOfSelection({ isOfLink }, domains) {
         ...ofTags("excludeTags", t("filters.excludeTag")),
         ...(value("tagsMode") === "all" ? [{ key: "tagsMode", label: t("filters.tagsMode"), value: t("filters.allTags"), without: { tagsMode: null } }] : []),
         ...(domain ? [{ key: "domain", label: t("field.domainId"), value: domains.find(({ id }) => id === domain)?.fullDomain ?? domain, without: { domainId: null } }] : []),
-        ...(value("urlIds") ? [{ key: "urlIds", label: t("links.title"), value: String(listOf(value("urlIds")).length), without: { urlIds: null } }] : []),
+        ...chipsOfCreator(names),
+        ...chipsOfLinks(names),
     ];
-}
-
-/** Any value of any dimension, also one that the panels do not show. @param {{report: Report}} properties */
-function Adding({ report }) {
-    const dimension = useSignal(/** @type {Dimension} */ ("country"));
-    const isExcluded = useSignal(false);
-    const typed = useSignal("");
-    const known = report.valuesOf(dimension.value);
-    /** @param {string} text */
-    const valuesNamed = text => known.find(({ name }) => name.toLowerCase() === text.toLowerCase())?.values ?? [text];
-    /** @param {string} text */
-    const add = text => {
-        if (text.trim() === "") return;
-        filterBy(adding(query.value, dimension.value, valuesNamed(text.trim()), isExcluded.value));
-        typed.value = "";
-    };
-    return html`
-        <form
-            class="adding"
-            onSubmit=${(/** @type {Event} */ event) => {
-                event.preventDefault();
-                add(typed.value);
-            }}
-        >
-            <label>
-                ${t("filters.dimension")}
-                <select name="dimension" value=${dimension.value} onChange=${(/** @type {any} */ event) => (dimension.value = event.target.value)}>
-                    ${DIMENSIONS.filter(name => name !== "branch" || report.branches.length > 0).map(
-                        name => html`<option key=${name} value=${name}>${t(`dimension.${name}`)}</option>`,
-                    )}
-                </select>
-            </label>
-            <label>
-                ${t("filters.operator")}
-                <select name="operator" onChange=${(/** @type {any} */ event) => (isExcluded.value = event.target.value === "isNot")}>
-                    <option value="is">${t("filters.is")}</option>
-                    <option value="isNot">${t("filters.isNot")}</option>
-                </select>
-            </label>
-            <div>
-                <label for="filter-value">${t("filters.value")}</label>
-                <span class="suggesting">
-                    <${Suggesting}
-                        id="filter-value"
-                        name="value"
-                        options=${known.map(({ name }) => name)}
-                        value=${typed.value}
-                        onType=${(/** @type {string} */ text) => (typed.value = text)}
-                        onChoose=${add}
-                    />
-                </span>
-            </div>
-            <button type="submit" class="button">${t("filters.add")}</button>
-        </form>
-    `;
-}
-
-/** @param {{domains: import("../../core/endpoints.js").Domains}} properties */
-function Selecting({ domains }) {
-    const tags = listOf(query.value.get("tags") ?? "");
-    const excluded = listOf(query.value.get("excludeTags") ?? "");
-    const domain = query.value.get("domainId") ?? "";
-    return html`
-        <${TagsInput} name="tags" label=${t("field.tags")} values=${tags} onChange=${(/** @type {string[]} */ next) => filterBy({ tags: next.join(",") || null, ...(next.length < 2 && { tagsMode: null }) })} />
-        ${tags.length > 1 &&
-        html`<label>
-            ${t("filters.tagsMode")}
-            <select name="tagsMode" value=${query.value.get("tagsMode") ?? ""} onChange=${(/** @type {any} */ event) => filterBy({ tagsMode: event.target.value || null })}>
-                <option value="">${t("filters.anyTag")}</option>
-                <option value="all">${t("filters.allTags")}</option>
-            </select>
-        </label>`}
-        <${TagsInput} name="excludeTags" label=${t("filters.excludeTags")} values=${excluded} onChange=${(/** @type {string[]} */ next) => filterBy({ excludeTags: next.join(",") || null })} />
-        ${domains.length > 1 &&
-        html`<label>
-            ${t("field.domainId")}
-            <select name="domainId" value=${domain} onChange=${(/** @type {any} */ event) => filterBy({ domainId: event.target.value || null })}>
-                <option value="">${t("filters.all")}</option>
-                ${domains.map(({ id, fullDomain }) => html`<option key=${id} value=${id}>${fullDomain}</option>`)}
-            </select>
-        </label>`}
-    `;
 }

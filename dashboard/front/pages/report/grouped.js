@@ -1,22 +1,20 @@
 /** The clicks by one property, which a report reads only when they are shown. */
 import { availableDomains } from "../../core/endpoints.js";
-import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { html } from "../../core/html.js";
 import { listOf } from "../../core/lists.js";
 import { query } from "../../core/router.js";
 import { tagLook } from "../../core/tags.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
 import { filterBy } from "./filter_bar.js";
 import { DIMENSIONS } from "./filters.js";
-import { HeatMap } from "./heat_map.js";
 import { rowsOf } from "./lists.js";
 import { nameOfValue, shareOf } from "./names.js";
-import { fileName } from "./report.js";
 import { Shares, rowFilter } from "./shares.js";
 
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").Figures} Figures */
 /** @typedef {import("./lists.js").Row} Row */
-/** @typedef {"tag" | "domain" | Exclude<import("./filters.js").Dimension, "branch">} Property */
+/** @typedef {"tag" | "domain" | Exclude<import("./filters.js").Dimension, "branch" | "kind">} Property */
 
 /** What stands for links without the property, and for the rest of the list. Neither selects links. */
 const NO_SELECTION = ["none", "other"];
@@ -26,7 +24,7 @@ const NO_SELECTION = ["none", "other"];
  * @param {Figures} figures
  * @param {import("./report.js").GroupBy | null} by null: not yet
  */
-const useGroups = (report, figures, by) =>
+export const useGroups = (report, figures, by) =>
     useLoaded(() => (by === null ? Promise.resolve(null) : report.readGroups(figures, by)), [by, JSON.stringify([figures.period.days, figures.period.zone, figures.filters, figures.overview.totalClicks])]);
 
 /** @param {{report: Report, figures: Figures, by: Property, title: string, limit: number}} properties */
@@ -58,21 +56,4 @@ function selecting(name, value) {
     const chosen = name === "tags" ? listOf(query.value.get(name) ?? "") : [query.value.get(name)];
     const isOn = chosen.some(other => other?.toLowerCase() === value.toLowerCase());
     return { isOn, look: name === "tags" ? tagLook(value) : undefined, toggle: () => filterBy({ [name]: isOn ? null : value, ...(name === "tags" && { tagsMode: null }) }) };
-}
-
-/** Loaded once it is in view. @param {{report: Report, figures: Figures}} properties */
-export function Heat({ report, figures }) {
-    const place = useRef(/** @type {HTMLElement | null} */ (null));
-    const isSeen = useSignal(false);
-    useEffect(() => {
-        const observer = new IntersectionObserver(entries => {
-            if (!entries.some(entry => entry.isIntersecting)) return;
-            observer.disconnect();
-            isSeen.value = true;
-        });
-        if (place.current !== null) observer.observe(place.current);
-        return () => observer.disconnect();
-    }, []);
-    const { value, failure } = useGroups(report, figures, isSeen.value ? "weekdayHour" : null);
-    return html`<div ref=${place}><${HeatMap} groups=${value} problem=${failure} file=${fileName(report, "hours")} /></div>`;
 }

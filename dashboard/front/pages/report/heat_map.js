@@ -1,10 +1,12 @@
 /** The clicks of each hour of the week, as a grid. */
 import { number } from "../../core/format.js";
-import { html } from "../../core/html.js";
+import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { saveCsv } from "./csv.js";
 import { toDate } from "./days.js";
+import { useGroups } from "./grouped.js";
+import { fileName } from "./report.js";
 
 /** @typedef {{day: number, hour: number, clicks: number}} Cell `day`: from 0, Monday */
 
@@ -30,7 +32,7 @@ export function cellsOf(groups) {
  * Its size does not depend on the clicks, so that nothing moves when they arrive.
  * @param {{groups: readonly {value: string, clicks: number}[] | null, problem: string | null, file: string}} properties `groups`: null until they are loaded
  */
-export function HeatMap({ groups, problem, file }) {
+function HeatMap({ groups, problem, file }) {
     const cells = cellsOf(groups ?? []);
     const busiest = cells.reduce((most, cell) => (cell.clicks > most.clicks ? cell : most));
     const days = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
@@ -70,4 +72,21 @@ export function HeatMap({ groups, problem, file }) {
             html`<button class="quiet small-button" aria-label=${t("report.downloadOf", { title: t("report.heat") })} onClick=${download}><${Icon} name="download" />CSV</button>`}
         </p>
     `;
+}
+
+/** Loaded once it is in view. @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
+export function Heat({ report, figures }) {
+    const place = useRef(/** @type {HTMLElement | null} */ (null));
+    const isSeen = useSignal(false);
+    useEffect(() => {
+        const observer = new IntersectionObserver(entries => {
+            if (!entries.some(entry => entry.isIntersecting)) return;
+            observer.disconnect();
+            isSeen.value = true;
+        });
+        if (place.current !== null) observer.observe(place.current);
+        return () => observer.disconnect();
+    }, []);
+    const { value, failure } = useGroups(report, figures, isSeen.value ? "weekdayHour" : null);
+    return html`<div ref=${place}><${HeatMap} groups=${value} problem=${failure} file=${fileName(report, "hours")} /></div>`;
 }

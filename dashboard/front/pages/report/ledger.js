@@ -10,14 +10,16 @@ import { askedOf, notCountedOf, refusedOf } from "./totals.js";
 
 /** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
 export function LedgerSection({ report, figures }) {
-    const { overview, period } = figures;
+    const { overview, period, filters } = figures;
     const [refused, asked, notCounted] = [refusedOf(overview), askedOf(overview), notCountedOf(overview)];
     const total = overview.totalClicks + notCounted + refused + asked;
+    // With a kind, the total has requests that are in these numbers, too.
     return html`
-        <p class="ledger">
+        ${filters.kind === undefined &&
+        html`<p class="ledger">
             <${Icon} name="scale" />
             <span><b>${t("report.allRequests", { count: total })}</b> ${t(asked > 0 ? "report.sumWithAsked" : "report.sumOf", { count: overview.totalClicks, notCounted, refused, asked })}</span>
-        </p>
+        </p>`}
         <section class="panel" aria-label=${t("report.ledger")}>
             <h2>${t("report.ledger")}</h2>
             <p class="muted">${t("report.ledgerText")}</p>

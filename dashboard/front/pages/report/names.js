@@ -82,6 +82,7 @@ export function nameOfFilter(dimension, value, branches = []) {
             return nameOfReferrer(value);
         case "channel":
         case "continent":
+        case "kind":
             return textOr(`${dimension}.${value}`, nameOfValue(value));
         case "utmSource":
         case "utmMedium":

@@ -1,4 +1,4 @@
-/** The period of a report, from the address of the page: days, steps, time zone, and the period to compare with. */
+/** The period of a report, from the address of the page: days, steps, time zone, and what to compare it with. */
 import { ownZone } from "../../core/zones.js";
 import { addDays, countDays, isDay, isZone, monthStart, today } from "./days.js";
 
@@ -14,8 +14,7 @@ import { addDays, countDays, isDay, isZone, monthStart, today } from "./days.js"
  * @property {Interval} interval
  * @property {Interval[]} intervals those that the range allows
  * @property {string} zone
- * @property {Comparison} comparison
- * @property {Days | null} before null: no comparison
+ * @property {Comparison} comparison "" for the lifetime, which nothing precedes
  * @property {boolean} isLive whether new clicks can change the figures
  */
 
@@ -39,15 +38,13 @@ export function periodOf(query) {
     const days = daysOf(range, current, query);
     // A day that is not over compares with the same hours of the day before.
     const intervals = range === "today" ? /** @type {Interval[]} */ (["hour"]) : intervalsOf(days);
-    const comparison = comparisonOf(query);
     return {
         range,
         days,
         interval: intervals.find(name => name === query.get("interval")) ?? defaultInterval(range),
         intervals,
         zone,
-        comparison,
-        before: days === null || comparison === "" ? null : comparison === "year" ? daysOfYearBefore(days) : daysBefore(range, days),
+        comparison: days === null ? "" : comparisonOf(query),
         isLive: days === null || days.end >= current,
     };
 }
@@ -94,29 +91,4 @@ function defaultInterval(range) {
 function comparisonOf(query) {
     if (!query.has("compare")) return "";
     return query.get("compare") === "year" ? "year" : "previous";
-}
-
-/**
- * The same days of the year before. The end of a leap day's month is its last day.
- * @param {Days} days
- * @returns {Days}
- */
-const daysOfYearBefore = ({ start, end }) => ({ start: yearBefore(start), end: yearBefore(end) });
-
-/** @param {string} day */
-function yearBefore(day) {
-    const before = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
-    return isDay(before) ? before : `${before.slice(0, 8)}28`;
-}
-
-/**
- * As many days as the range has, directly before it. Twelve months follow the twelve months before them.
- * @param {Range} range
- * @param {Days} days
- * @returns {Days}
- */
-function daysBefore(range, { start, end }) {
-    const last = addDays(start, -1);
-    const first = range === "12m" ? monthStart(start, -12) : addDays(start, -countDays(start, end));
-    return { start: first, end: last };
 }

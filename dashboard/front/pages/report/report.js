@@ -1,19 +1,17 @@
 /** The figures of a report, and how they stay current. */
 import { ApiError, isAbort } from "../../core/api.js";
-import { countries } from "../../core/countries.js";
 import { readLink } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { listLinkChanges } from "../history/endpoints.js";
 import { addDays, today } from "./days.js";
 import { listRequests, readDevices, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
 import { parametersOf } from "./filters.js";
 import { listsOf } from "./lists.js";
-import { nameOfFilter } from "./names.js";
 import { periodOf } from "./period.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
+/** @typedef {NonNullable<Overview["compared"]>} Compared the figures of the period that the report is compared with */
 /** @typedef {import("./endpoints.js").RequestPage} RequestPage */
 /** @typedef {import("./period.js").Period} Period */
 
@@ -30,7 +28,7 @@ import { periodOf } from "./period.js";
  * @property {Record<string, string>} filters as parameters of the API
  * @property {Kind} kind of the requests
  * @property {Overview} overview
- * @property {Overview | null} before
+ * @property {Compared | null} before
  * @property {Lists} lists
  * @property {import("./endpoints.js").Places["attribution"]} attribution of the cities
  * @property {import("./endpoints.js").TopUrl[]} topUrls of a workspace
@@ -43,14 +41,6 @@ const MAX_PLACES = 250;
 const WORKSPACE_PAUSE = 10_000;
 /** @type {Record<Kind, string | undefined>} */
 const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler,ignored" };
-
-/** The values that a dimension can have at all. @type {Partial<Record<Dimension, readonly string[]>>} */
-const FIXED = {
-    country: countries,
-    device: ["desktop", "mobile", "tablet", "unknown"],
-    channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
-    continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
-};
 
 export class Report {
     /** The choice for which the figures were loaded. */
@@ -88,18 +78,6 @@ export class Report {
     /** The rules and the variants of the link. */
     get branches() {
         return this.figures.value?.overview.branches ?? [];
-    }
-
-    /**
-     * The values of a dimension that the report has, to filter by.
-     * @param {Dimension} dimension
-     * @returns {{name: string, values: string[]}[]}
-     */
-    valuesOf(dimension) {
-        if (dimension === "branch") return this.branches.map(({ _id, name }) => ({ name, values: [_id] }));
-        const known = this.figures.value?.lists[dimension]?.filter(({ values }) => values.length > 0) ?? [];
-        const others = (FIXED[dimension] ?? []).filter(value => !known.some(({ values }) => values.includes(value)));
-        return [...known, ...others.map(value => ({ name: nameOfFilter(dimension, value), values: [value] }))];
     }
 
     /** Whether the figures on display are those of the address. */
@@ -144,11 +122,14 @@ export class Report {
         // Without `peek`, the caller would start again when the link arrives.
         if (this.id === null || this.link.peek() !== null) return;
         // A report without its annotations is better than none.
-        listLinkChanges(this.id, {}).then(
-            ({ changes }) => (this.changes.value = changes),
-            () => {},
-        );
+        this.#readChanges(this.id).catch(() => null);
         this.link.value = await readLink(this.id);
+    }
+
+    /** @param {string} id */
+    async #readChanges(id) {
+        const { listLinkChanges } = await import("../history/endpoints.js");
+        this.changes.value = (await listLinkChanges(id, {})).changes;
     }
 
     /**
@@ -178,7 +159,7 @@ export class Report {
      * @param {string} cursor
      */
     readOlder({ period, kind }, cursor) {
-        return listRequests(this.id ?? "", { ...daysQuery(period, period.days), kind: API_KINDS[kind], cursor });
+        return listRequests(this.id ?? "", { ...daysQuery(period), kind: API_KINDS[kind], cursor });
     }
 
     /**
@@ -187,7 +168,7 @@ export class Report {
      * @param {GroupBy} groupBy
      */
     async readGroups({ period, filters }, groupBy) {
-        const parameters = { ...filters, ...daysQuery(period, period.days), limit: MAX_VALUES, groupBy };
+        const parameters = { ...filters, ...daysQuery(period), limit: MAX_VALUES, groupBy };
         return (await this.#read(/** @type {any} */ (parameters))).groups ?? [];
     }
 
@@ -199,24 +180,24 @@ export class Report {
      * @returns {Promise<Figures>}
      */
     async #load(period, filters, kind, aborted) {
-        const days = { ...filters, ...daysQuery(period, period.days) };
+        const days = { ...filters, ...daysQuery(period) };
         /** @type {"hour" | "day" | "month"} */
         const interval = period.interval === "week" ? "day" : period.interval;
         const limit = MAX_VALUES;
         const { id } = this;
-        const [overview, before, devices, places, requests] = await Promise.all([
-            this.#read({ ...days, interval, limit }, aborted),
-            period.before && this.#read({ ...filters, ...daysQuery(period, period.before), interval, limit }, aborted),
+        const compare = period.comparison || undefined;
+        const [overview, devices, places, requests] = await Promise.all([
+            this.#read({ ...days, interval, limit, compare }, aborted),
             id === null ? null : readDevices(id, { ...days, limit }, aborted),
             id === null ? null : readPlaces(id, { ...days, limit: MAX_PLACES }, aborted),
-            id === null ? null : listRequests(id, { ...daysQuery(period, period.days), kind: API_KINDS[kind] }, aborted),
+            id === null ? null : listRequests(id, { ...daysQuery(period), kind: API_KINDS[kind] }, aborted),
         ]);
         return {
             period,
             filters,
             kind,
             overview,
-            before,
+            before: overview.compared ?? null,
             lists: listsOf(overview, devices, places),
             attribution: places?.attribution,
             topUrls: overview.topUrls ?? [],
@@ -240,10 +221,7 @@ export function fileName(report, part) {
     return [report.isOfLink ? link?.customCode || link?.shortCode : "clicks", part, days?.start, days?.end].filter(Boolean).join("-");
 }
 
-/**
- * @param {Period} period
- * @param {import("./period.js").Days | null} days
- */
-function daysQuery({ zone }, days) {
+/** @param {Period} period */
+function daysQuery({ zone, days }) {
     return days === null ? { timezone: zone } : { startDate: days.start, endDate: days.end, timezone: zone };
 }

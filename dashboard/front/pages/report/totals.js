@@ -5,7 +5,7 @@ import { t } from "../../core/texts.js";
 import { changeOf } from "./names.js";
 import { inSameHours } from "./steps.js";
 
-/** @typedef {import("./endpoints.js").Overview} Overview */
+/** @typedef {import("./report.js").Compared} Compared */
 /** @typedef {"clicks" | "unique" | "scans" | "asked" | "refused" | "notCounted"} Total */
 
 /** @typedef {number | null} Count null: not known, as of filtered visitors */
@@ -13,16 +13,16 @@ import { inSameHours } from "./steps.js";
 const sum = (/** @type {Record<string, number>} */ counts) =>
     Object.values(counts).reduce((total, count) => total + count, 0);
 
-/** @param {Overview} overview visitors to whom the form for the password was shown; who knows it is a click afterwards */
+/** @param {Compared} overview visitors to whom the form for the password was shown; who knows it is a click afterwards */
 export const askedOf = ({ refused }) => Reflect.get(refused, "password") ?? 0;
 
-/** @param {Overview} overview */
+/** @param {Compared} overview */
 export const refusedOf = overview => sum(overview.refused) - askedOf(overview);
 
-/** @param {Overview} overview */
+/** @param {Compared} overview */
 export const notCountedOf = ({ notCounted }) => sum(notCounted);
 
-/** @type {[key: Total, count: (overview: Overview) => Count][]} */
+/** @type {[key: Total, count: (overview: Compared) => Count][]} */
 const TOTALS = [
     ["clicks", overview => overview.totalClicks],
     ["unique", overview => overview.uniqueClicks],
@@ -39,12 +39,12 @@ const BY_HOUR = { clicks: "clicks", unique: "uniqueClicks" };
  * A link without a password has no figure about it.
  * @param {import("./report.js").Figures} figures
  */
-export function Totals({ period, overview, before }) {
+export function Totals({ period, filters, overview, before }) {
     const isToday = period.range === "today";
-    /** @param {Total} key @param {(overview: Overview) => Count} count */
+    /** @param {Total} key @param {(overview: Compared) => Count} count */
     const countBefore = (key, count) =>
         before === null || !isToday ? before && count(before) : inSameHours(BY_HOUR[key], before, overview, Date.now());
-    /** @param {Total} key @param {(overview: Overview) => Count} count */
+    /** @param {Total} key @param {(overview: Compared) => Count} count */
     const comparison = (key, count) => {
         const [former, now] = [countBefore(key, count), count(overview)];
         if (now === null) return html`<small>${t("report.uniqueFiltered")}</small>`;
@@ -64,6 +64,7 @@ export function Totals({ period, overview, before }) {
                 `,
             )}
         </dl>
+        ${filters.kind !== undefined && html`<p class="note">${t("report.ofKinds")}</p>`}
         ${overview.importedClicks > 0 && html`<p class="note">${t("report.imported", { count: overview.importedClicks })}</p>`}
     `;
 }

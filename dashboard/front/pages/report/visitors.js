@@ -1,9 +1,9 @@
 /** Where the visitors came from, where they were, and with what: three panels side by side. Each value is a filter. */
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { LazyPage } from "../../parts/lazy.js";
 import { DataTable } from "./data_table.js";
 import { Grouped } from "./grouped.js";
-import { WorldMap } from "./map.js";
 import { nameOfCountry, shareOf } from "./names.js";
 import { Panel } from "./panel.js";
 import { fileName } from "./report.js";
@@ -16,6 +16,7 @@ import { Shares, rowFilter } from "./shares.js";
 /** @typedef {import("../../core/texts.js").Key} Key */
 
 const ROWS = 6;
+const loadMap = () => import("./map.js").then(({ WorldMap }) => ({ Page: WorldMap }));
 
 /** @param {{report: Report, figures: Figures}} properties */
 export const VisitorsSection = ({ report, figures }) => html`
@@ -70,7 +71,7 @@ function Places({ report, figures }) {
         title=${t("report.places")}
         tabs=${[
             tabOf(report, figures, "country", "countries", "report.countries", "report.country"),
-            { name: "map", label: t("report.mapTab"), show: () => html`<${WorldMap} countries=${countries} />` },
+            { name: "map", label: t("report.mapTab"), show: () => html`<${LazyPage} load=${loadMap} countries=${countries} />` },
             { name: "cities", label: t("report.cities"), show: () => html`<${Cities} report=${report} figures=${figures} />` },
         ]}
     />`;

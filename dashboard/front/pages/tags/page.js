@@ -107,7 +107,8 @@ function Row({ tag, onDelete }) {
                     </span>
                 </a>
                 <small>
-                    ${t("tags.links", { count: tag.linkCount, links: number(tag.linkCount) })}
+                    ${t("tags.links", { count: tag.linkCount, links: number(tag.linkCount) })} ·${" "}
+                    <a href=${`/dashboard/analytics?tags=${encodeURIComponent(tag.name)}`} aria-label=${`${t("analytics.title")}: ${tag.name}`}>${t("analytics.title")}</a>
                 </small>
             </div>
             ${may("editor") &&
