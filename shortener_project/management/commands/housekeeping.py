@@ -23,8 +23,8 @@ from analytics.counting.retention import (
     delete_old_clicks,
     ensure_partitions,
 )
-from analytics.counting.unknown_codes import delete_old_codes
 from analytics.counting.summed_links import begin_rollups
+from analytics.counting.unknown_codes import delete_old_codes
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
