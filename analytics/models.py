@@ -14,6 +14,9 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models.functions import Now
 
+from accounts.models import Workspace
+from common.ids import new_public_id
+
 # Raw clicks have the minute since 1970 (UTC) and the microsecond of the minute; their texts have the week.
 MINUTE_MICROSECONDS = 60_000_000
 WEEK_MINUTES = 7 * 24 * 60
@@ -437,3 +440,44 @@ class DeletedLink(models.Model):
 
     class Meta:
         db_table_comment = "Deleted links whose clicks housekeeping will delete."
+
+
+class Share(models.Model):
+    """A report that anybody may read who knows its address: that of a view, or that of a link.
+
+    It names them by their API ids and reads them when it is read. Without them it shows nothing.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_comment="The workspace."
+    )
+    view_id = models.UUIDField(
+        null=True, db_comment="API id of the view. Null: the report is that of a link."
+    )
+    url_id = models.UUIDField(null=True, db_comment="API id of the link. Null: the report is that of a view.")
+    digest = models.BinaryField(unique=True, db_comment="SHA-256 digest of the token in the address.")
+    period = models.CharField(max_length=5, null=True, db_comment="Null: that of the view, or all.")
+    password = models.CharField(max_length=128, null=True, db_comment="Hash. Null: none.")
+    expires_at = models.DateTimeField(null=True, db_comment="Refused from this time on.")
+    no_index = models.BooleanField(default=True, db_comment="Whether search engines are to ignore the page.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Reports that anybody may read who knows their address."
+
+    def __str__(self) -> str:
+        return str(self.public_id)
+
+
+class EndedShare(models.Model):
+    """The token of a deleted share, so that its address does not look like a mistyped one. A trigger inserts it."""
+
+    digest = models.BinaryField(primary_key=True, db_comment="SHA-256 digest of the token.")
+    ended_at = models.DateTimeField(db_default=Now(), db_comment="When the share was deleted.")
+
+    class Meta:
+        db_table_comment = "Digests of the tokens of deleted shares."

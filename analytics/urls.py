@@ -1,9 +1,12 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
+from analytics.shares.views import ShareViewSet
 from analytics.views import AnalyticsViewSet, DomainAnalyticsViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+# Before the routes of links, which would match `shares` as an id.
+router.register("analytics/shares", ShareViewSet, basename="share")
 router.register("analytics", AnalyticsViewSet, basename="analytics")
 urlpatterns = [
     # Not under /analytics, where `domains` would also match as the id of a link.

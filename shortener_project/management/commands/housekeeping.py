@@ -24,6 +24,7 @@ from analytics.counting.retention import (
     ensure_partitions,
 )
 from analytics.counting.unknown_codes import delete_old_codes
+from analytics.shares.services import delete_dead_shares
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
@@ -84,6 +85,7 @@ def run_all_steps() -> Error | None:
         close_days,
         delete_old_visitors,
         delete_old_codes,
+        delete_dead_shares,
         partial(delete_old_clicks, settings.CLICK_RETENTION_DAYS),
         partial(delete_former_routes, settings.CLICK_RETENTION_DAYS),
         purge_deleted_links,
