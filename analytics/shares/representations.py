@@ -5,10 +5,11 @@ from analytics.shares.report import name_of
 from common.openapi.responses import Representation, choice, flag, moment, public_id, text
 
 _TOKEN = "Zp0v2mD3kq7XwT1sB9aLeRyU4hGcJfNo"  # noqa: S105 # an example
+STATUSES = ("active", "expired", "unavailable")
 _status = choice(
     "status",
     "status",
-    ("active", "expired", "unavailable"),
+    STATUSES,
     "active",
     "`unavailable`: the view or the link is deleted or moved, or the view has no report.",
 )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from analytics.reports.periods import PERIODS
+from analytics.shares.representations import STATUSES
 from analytics.shares.services import ENDED_DAYS, MAX_SHARES, TooManyShares
 from common.openapi.error_examples import invalid
-from common.openapi.operations import Operation, describe
+from common.openapi.operations import Operation, describe, name_choices
 from links.saved_views import view_not_found
 
+name_choices("ReportPeriod", PERIODS)
+name_choices("ShareStatus", STATUSES)
 _BAD = [
     invalid("viewId", "one_of", "Send either viewId or urlId."),
     invalid("viewId", "invalid_report", "The report of the view is not valid: country."),

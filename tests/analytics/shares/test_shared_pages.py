@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from django.db import connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
@@ -23,13 +22,15 @@ from analytics.serializers import (
     ValuesQuery,
     WorkspaceQuery,
 )
-from testing.visitors.agents import FIREFOX
-from tests.analytics.shares.shared import NOW, at, click_on, create_view, reader, share
+from links.models import Link
+from testing.analytics.facts import Fact, record
+from tests.analytics.shares.shared import at, click_on, create_view, reader, share
 
 MakeLink = Callable[..., dict[str, Any]]
 EXPIRED = "2000-01-01T00:00:00Z"
 POLICY = re.compile(
-    r"default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    r"default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+'; form-action 'self'; "
+    r"frame-ancestors 'none'; base-uri 'none'"
 )
 
 
@@ -90,7 +91,7 @@ def test_a_view_is_shared_with_its_figures_curve_lists_and_file(api: APIClient, 
     table = rows(path)
     assert table[:2] == [["total", "", "4", "3"], ["scans", "", "0", ""]]
     assert [row for row in table if row[0] == "clicksByDate"][-1] == ["clicksByDate", at(0)[:10], "4", "3"]
-    assert [row[1:3] for row in table if row[0] == "topCities"] == [["Berlin DE", "3"], ["Paris FR", "1"]]
+    assert [row[1:3] for row in table if row[0] == "topCities"] == [["DE Berlin", "3"], ["FR Paris", "1"]]
     assert [row for row in table if row[0] == "topUrls"] == [["topUrls", "http://sho.rt/sale", "4", "3"]]
     assert reader().head(path).status_code == 200
 
@@ -111,8 +112,6 @@ def test_a_link_is_shared_alone(api: APIClient, make_link: MakeLink) -> None:
 
 
 def test_cells_of_the_file_are_no_formulas(api: APIClient, make_link: MakeLink) -> None:
-    from testing.analytics.facts import Fact, record
-
     link = make_link()
     record(link["_id"], [Fact(at(0), referrer="=cmd.example.com")])
     path, _ = share(api, urlId=link["_id"])
@@ -181,16 +180,16 @@ def test_what_has_ended_is_gone_without_a_hint(
 ) -> None:
     link, moved = make_link(title="Secret launch"), make_link(title="Secret launch")
     ways: dict[str, Callable[[str], Any]] = {
-        "revoked": lambda id: api.delete(f"/api/analytics/shares/{id}"),
-        "expired": lambda id: Share.objects.filter(public_id=id).update(expires_at=EXPIRED),
-        "view deleted": lambda id: api.delete(f"/api/views/{view_of(id)}"),
-        "no report": lambda id: api.patch(f"/api/views/{view_of(id)}", {"report": None}),
+        "revoked": lambda share_id: api.delete(f"/api/analytics/shares/{share_id}"),
+        "expired": lambda share_id: Share.objects.filter(public_id=share_id).update(expires_at=EXPIRED),
+        "view deleted": lambda share_id: api.delete(f"/api/views/{view_of(share_id)}"),
+        "no report": lambda share_id: api.patch(f"/api/views/{view_of(share_id)}", {"report": None}),
         "link deleted": lambda _: api.delete(f"/api/urls/{link['_id']}"),
         "link moved": lambda _: move(moved["_id"], stranger),
     }
 
-    def view_of(id: str) -> str:
-        return str(Share.objects.get(public_id=id).view_id)
+    def view_of(share_id: str) -> str:
+        return str(Share.objects.get(public_id=share_id).view_id)
 
     for way, end in ways.items():
         if way.startswith("link"):
@@ -219,8 +218,6 @@ def test_what_has_ended_is_gone_without_a_hint(
 
 
 def move(link: str, owner: Any) -> None:
-    from links.models import Link
-
     Link.objects.filter(public_id=link).update(owner=owner.workspace)
 
 
