@@ -460,6 +460,7 @@ class Share(models.Model):
     url_id = models.UUIDField(null=True, db_comment="API id of the link. Null: the report is that of a view.")
     digest = models.BinaryField(unique=True, db_comment="SHA-256 digest of the token in the address.")
     period = models.CharField(max_length=5, null=True, db_comment="Null: that of the view, or all.")
+    timezone = models.CharField(max_length=64, null=True, db_comment="Null: that of the view, or UTC.")
     password = models.CharField(max_length=128, null=True, db_comment="Hash. Null: none.")
     expires_at = models.DateTimeField(null=True, db_comment="Refused from this time on.")
     no_index = models.BooleanField(default=True, db_comment="Whether search engines are to ignore the page.")

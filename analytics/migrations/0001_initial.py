@@ -335,6 +335,7 @@ class Migration(migrations.Migration):
                     ('url_id', models.UUIDField(db_comment='API id of the link. Null: the report is that of a view.', null=True)),
                     ('digest', models.BinaryField(db_comment='SHA-256 digest of the token in the address.', unique=True)),
                     ('period', models.CharField(db_comment='Null: that of the view, or all.', max_length=5, null=True)),
+                    ('timezone', models.CharField(db_comment='Null: that of the view, or UTC.', max_length=64, null=True)),
                     ('password', models.CharField(db_comment='Hash. Null: none.', max_length=128, null=True)),
                     ('expires_at', models.DateTimeField(db_comment='Refused from this time on.', null=True)),
                     ('no_index', models.BooleanField(db_comment='Whether search engines are to ignore the page.', default=True)),

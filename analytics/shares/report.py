@@ -46,7 +46,7 @@ def name_of(subject: SavedView | Link) -> str:
     return subject.name if isinstance(subject, SavedView) else subject.title or short_url_of(subject)
 
 
-def query_of(subject: SavedView | Link, period: str | None) -> dict[str, Any]:
+def query_of(subject: SavedView | Link, period: str | None, timezone: str | None) -> dict[str, Any]:
     """The validated query of the report. Raises InvalidFields if the view has parameters that no report accepts."""
     if isinstance(subject, Link):
         parameters = {"urlIds": str(subject.public_id), "period": period or EVERYTHING}
@@ -55,6 +55,8 @@ def query_of(subject: SavedView | Link, period: str | None) -> dict[str, Any]:
         if period is not None:
             parameters = {name: value for name, value in parameters.items() if name not in _DATES}
             parameters["period"] = period
+    if timezone is not None:
+        parameters["timezone"] = timezone
     query = WorkspaceQuery(data=parameters)
     if not query.is_valid():
         [*names] = query.errors
@@ -71,7 +73,7 @@ def query_of(subject: SavedView | Link, period: str | None) -> dict[str, Any]:
 
 def read_report(share: Share, subject: SavedView | Link) -> SharedReport:
     """Raises InvalidFields or NotFound if there is no such report now."""
-    query = query_of(subject, share.period)
+    query = query_of(subject, share.period, share.timezone)
     requested = requested_range(query)
     overview = workspace_overview(
         share.owner, requested, selection_of(query), clicks_of(query), limit=query["limit"]

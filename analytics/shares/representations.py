@@ -26,6 +26,7 @@ share = Representation(
     text("viewId", "share.view_id", "019a9e3d-2b7e-7d10-a3c4-5e6f70819203", allow_null=True),
     text("urlId", "share.url_id", None, allow_null=True),
     text("period", "share.period", "30d", f"{', '.join(PERIODS)}, or null.", allow_null=True),
+    text("timezone", "share.timezone", "Europe/Berlin", "Null: that of the view, or UTC.", allow_null=True),
     flag("hasPassword", lambda listed: listed.share.password is not None, True),
     moment("expiresAt", "share.expires_at", "2030-12-31T23:00:00Z", allow_null=True),
     flag("noIndex", "share.no_index", True),

@@ -8,6 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from analytics.reports.periods import PERIODS
+from analytics.serializers import ZoneField
 from analytics.shares.representations import share
 from common.ids import parse_public_id
 from common.rest.fields import Boolean, DateTime, Text, choice_field
@@ -23,6 +24,11 @@ class PublicIdField(Text):
         return text.lower()
 
 
+class ZoneNameField(ZoneField):
+    def to_internal_value(self, data: Any) -> str:  # type: ignore[override] # its name, not the zone
+        return str(super().to_internal_value(data))
+
+
 _password = partial(Text, min_length=1, max_length=128, style={"input_type": "password"}, allow_null=True)
 
 
@@ -34,6 +40,11 @@ class UpdateShareSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         help_text="The period of the report. Null: that of the view, and of a link its whole lifetime.",
+    )
+    timezone = ZoneNameField(
+        required=False,
+        allow_null=True,
+        help_text="The IANA time zone of the days. Null: that of the view, and of a link UTC.",
     )
     password = _password(required=False, help_text="Readers must enter it. Null: no password.")
     expiresAt = DateTime(
@@ -64,6 +75,6 @@ class CreateShareSerializer(UpdateShareSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if (attrs.get("view_id") is None) == (attrs.get("url_id") is None):
-            message = serializers.ErrorDetail(self.error_messages["one"], code="one_of")
+            message = serializers.ErrorDetail(str(self.error_messages["one"]), code="one_of")
             raise serializers.ValidationError({"viewId": message})
         return attrs

@@ -117,7 +117,7 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
         raise ScopeRequired(Scope.ANALYTICS_READ)
     if not is_shown(subject):
         raise InvalidFields([FieldError("viewId", "no_report", "The view has no report.")])
-    query_of(subject, fields.get("period"))
+    query_of(subject, fields.get("period"), fields.get("timezone"))
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     share = Share(owner=owner, digest=_digest(token), password=_hashed(password), **fields)
 

@@ -6,6 +6,7 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('analytics_share', 'viewId', '{view_id}', 'plain'),
     ('analytics_share', 'urlId', '{url_id}', 'plain'),
     ('analytics_share', 'period', '{period}', 'plain'),
+    ('analytics_share', 'timezone', '{timezone}', 'plain'),
     ('analytics_share', 'password', '{password}', 'secret'),
     ('analytics_share', 'expiresAt', '{expires_at}', 'moment'),
     ('analytics_share', 'noIndex', '{no_index}', 'plain');

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db import connection
 from django.http import HttpResponse
@@ -102,10 +104,15 @@ def test_a_link_is_shared_alone(api: APIClient, make_link: MakeLink) -> None:
     click_on(other["_id"])
     path, _ = share(api, urlId=link["_id"], noIndex=False)
     assert figures(read(path))["Clicks"] == "6"
+    # The days are those of the share's time zone.
+    elsewhere, _ = share(api, urlId=link["_id"], period="today", timezone="Pacific/Kiritimati")
+    assert [row[1] for row in rows(elsewhere) if row[0] == "clicksByDate"] == [
+        datetime.now(ZoneInfo("Pacific/Kiritimati")).date().isoformat()
+    ]
     assert "Other" not in read(path)
     assert not reader().get(path).has_header("X-Robots-Tag")
     # The period can be changed, and the page has the report of now.
-    [shared] = api.get("/api/analytics/shares").json()["data"]["shares"]
+    [_, shared] = api.get("/api/analytics/shares").json()["data"]["shares"]
     assert api.patch(f"/api/analytics/shares/{shared['_id']}", {"period": "7d"}).status_code == 200
     assert figures(read(path))["Clicks"] == "4"
     assert "'=" not in read(path)

@@ -54,6 +54,7 @@ def test_shares_are_listed_with_their_names_in_three_queries(
         "viewId": view,
         "urlId": None,
         "period": None,
+        "timezone": None,
         "hasPassword": True,
         "expiresAt": LATER,
         "noIndex": True,
@@ -93,6 +94,7 @@ def test_the_address_is_shown_once_and_stored_as_a_digest(api: APIClient, make_l
         ({"viewId": "x"}, ("viewId", "id")),
         ({"urlId": 5}, ("urlId", "invalid")),
         ({"urlId": "LINK", "period": "31d"}, ("period", "invalid_choice")),
+        ({"urlId": "LINK", "timezone": "Mars"}, ("timezone", "zone")),
         ({"urlId": "LINK", "password": ""}, ("password", "blank")),
         ({"urlId": "LINK", "password": "x" * 129}, ("password", "max_length")),
         ({"urlId": "LINK", "expiresAt": "2001-01-01"}, ("expiresAt", "past")),
@@ -168,7 +170,14 @@ def test_the_history_has_every_change(api: APIClient, make_link: MakeLink) -> No
     api.patch(address, {"password": None, "period": "7d"})
     api.delete(address)
     changes = api.get("/api/audit", {"object": shared["_id"]}).json()["data"]["changes"]
-    made = {"viewId": None, "urlId": link, "period": None, "expiresAt": LATER, "noIndex": True}
+    made = {
+        "viewId": None,
+        "urlId": link,
+        "period": None,
+        "timezone": None,
+        "expiresAt": LATER,
+        "noIndex": True,
+    }
     assert [(change["action"], change["before"], change["after"]) for change in changes] == [
         ("share.deleted", {**made, "period": "7d"}, {}),
         ("share.updated", {"password": "set", "period": None}, {"password": "removed", "period": "7d"}),
