@@ -149,9 +149,12 @@ def _version(share: Share) -> str:
 
 
 class _Row(NamedTuple):
+    """``percent`` is the width of its bar, ``share`` the text."""
+
     name: str
     clicks: str
     percent: float
+    share: str
     address: str = ""
 
 
@@ -206,8 +209,10 @@ def _links(figures: dict[str, Any], total: int) -> list[_Row]:
     return [*rows, _Row(_("Other"), *_share(others, total))] if others else rows
 
 
-def _share(clicks: int, total: int) -> tuple[str, float]:
-    return _number(clicks), round(100 * clicks / total, 1) if total else 0.0
+def _share(clicks: int, total: int) -> tuple[str, float, str]:
+    percent = round(100 * clicks / total, 1) if total else 0.0
+    text = _("{percent}%").format(percent=formats.number_format(percent, decimal_pos=1))
+    return _number(clicks), percent, text
 
 
 def _shown(name: str, texts: list[str]) -> str:

@@ -51,7 +51,6 @@ def test_a_link_is_shared_read_and_revoked(
         page.get_by_role("button", name="Share", exact=True).click()
         expect(page.get_by_role("dialog").get_by_label("Name")).to_have_count(0)
         check(page)
-        page.screenshot(path="/tmp/dialog.png")
         shared = share(page, address, Password="open sesame")
         entry = page.locator("[data-share]")
         expect(entry).to_contain_text("Spring flyer")
@@ -66,7 +65,6 @@ def test_a_link_is_shared_read_and_revoked(
         expect(public.locator("dd").first).to_have_text("4")
         public.get_by_text("Clicks over time as a table").click()
         check(public)
-        public.screenshot(path="/tmp/share.png", full_page=True)
         with public.expect_download() as download:
             public.get_by_role("button", name="Download as CSV").click()
         assert download.value.path().read_text().splitlines()[1] == "total,,4,3"
