@@ -14,7 +14,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.models import Workspace
+from accounts.models import User, Workspace
 from common.ids import new_public_id
 
 # Raw clicks have the minute since 1970 (UTC) and the microsecond of the minute; their texts have the week.
@@ -482,3 +482,47 @@ class EndedShare(models.Model):
 
     class Meta:
         db_table_comment = "Digests of the tokens of deleted shares."
+
+
+class ReportMail(models.Model):
+    """Which reports of a workspace a member gets by mail. Without a row, none."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    # The SQL of the migration creates these constraints, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        db_comment="The workspace.",
+    )
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, db_constraint=False, db_comment="The member who gets the mails."
+    )
+    weekly = models.BooleanField(default=False, db_comment="Whether they get a report of each week.")
+    monthly = models.BooleanField(default=False, db_comment="Whether they get a report of each month.")
+    alerts = models.BooleanField(default=False, db_comment="Whether they hear of unusual numbers of clicks.")
+    created_at = models.DateTimeField(
+        db_default=Now(), editable=False, db_comment="Only periods that end later are mailed."
+    )
+
+    class Meta:
+        db_table_comment = "Which reports members get by mail."
+        constraints = [models.UniqueConstraint(fields=["owner", "user"], name="reportmail_owner_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.owner_id}"
+
+
+class MailedReport(models.Model):
+    """A mail to one member about one period. Whoever inserts the row sends it, so nobody else does."""
+
+    pk = models.CompositePrimaryKey("report_mail_id", "kind", "period")
+    report_mail_id = models.BigIntegerField(db_comment="The row of analytics_reportmail.")
+    kind = models.CharField(max_length=7, db_comment="weekly, monthly, spike or drop.")
+    period = models.DateField(db_comment="First day (UTC) of the period.")
+    attempts = models.SmallIntegerField(default=1, db_comment="How often the mail was tried.")
+    retry_at = models.DateTimeField(null=True, db_comment="Next attempt. Null: it is sent, or being sent.")
+
+    class Meta:
+        db_table_comment = "Mails with reports, each of which is sent once."

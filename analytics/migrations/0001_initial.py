@@ -2,6 +2,7 @@ import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
 import django.db.models.functions.datetime
+from django.conf import settings
 from django.db import migrations, models
 
 import common.ids
@@ -347,6 +348,36 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='ReportMail',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('user', models.ForeignKey(db_comment='The member who gets the mails.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                    ('weekly', models.BooleanField(db_comment='Whether they get a report of each week.', default=False)),
+                    ('monthly', models.BooleanField(db_comment='Whether they get a report of each month.', default=False)),
+                    ('alerts', models.BooleanField(db_comment='Whether they hear of unusual numbers of clicks.', default=False)),
+                    ('created_at', models.DateTimeField(db_comment='Only periods that end later are mailed.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ],
+                options={
+                    'db_table_comment': 'Which reports members get by mail.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'user'), name='reportmail_owner_user')],
+                },
+            ),
+            migrations.CreateModel(
+                name='MailedReport',
+                fields=[
+                    ('pk', models.CompositePrimaryKey('report_mail_id', 'kind', 'period', blank=True, editable=False, primary_key=True, serialize=False)),
+                    ('report_mail_id', models.BigIntegerField(db_comment='The row of analytics_reportmail.')),
+                    ('kind', models.CharField(db_comment='weekly, monthly, spike or drop.', max_length=7)),
+                    ('period', models.DateField(db_comment='First day (UTC) of the period.')),
+                    ('attempts', models.SmallIntegerField(db_comment='How often the mail was tried.', default=1)),
+                    ('retry_at', models.DateTimeField(db_comment='Next attempt. Null: it is sent, or being sent.', null=True)),
+                ],
+                options={
+                    'db_table_comment': 'Mails with reports, each of which is sent once.',
+                },
+            ),
+            migrations.CreateModel(
                 name='EndedShare',
                 fields=[
                     ('digest', models.BinaryField(db_comment='SHA-256 digest of the token.', primary_key=True, serialize=False)),
@@ -366,5 +397,6 @@ class Migration(migrations.Migration):
             'deletion.sql',
             'views.sql',
             'shares.sql',
+            'report_mails.sql',
         ),
     ]

@@ -1,7 +1,8 @@
-"""The pages of shared reports, under /reports/."""
+"""The pages under /reports/: shared reports, and the end of reports by mail."""
 
 from django.urls import path, register_converter
 
+from analytics.report_mails.pages import unsubscribe
 from analytics.shares.page import show_file, show_page
 from analytics.shares.services import TOKEN_PATTERN
 
@@ -19,4 +20,8 @@ class ShareTokenConverter:
 
 
 register_converter(ShareTokenConverter, "share_token")
-urlpatterns = [path("<share_token:token>", show_page), path("<share_token:token>.csv", show_file)]
+urlpatterns = [
+    path("unsubscribe/<str:token>", unsubscribe),
+    path("<share_token:token>", show_page),
+    path("<share_token:token>.csv", show_file),
+]

@@ -99,6 +99,8 @@ DOCUMENTED = {
     ("GET", "/api/domains/{id}/unknown-codes"),
     ("GET", "/api/analytics"),
     ("GET", "/api/analytics/sparklines"),
+    ("GET", "/api/analytics/report-mails"),
+    ("PUT", "/api/analytics/report-mails"),
     ("GET", "/api/analytics/shares"),
     ("POST", "/api/analytics/shares"),
     ("GET", "/api/analytics/shares/{id}"),

@@ -105,7 +105,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         ),
         *("LinkChangesRequest", "UpdateTagRequest"),
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
-        *("CreateShareRequest", "UpdateShareRequest"),
+        *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
         "SelectedExportRequest",
     }

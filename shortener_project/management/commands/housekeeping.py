@@ -24,6 +24,7 @@ from analytics.counting.retention import (
     ensure_partitions,
 )
 from analytics.counting.unknown_codes import delete_old_codes
+from analytics.report_mails.due import send_due_reports
 from analytics.shares.services import delete_dead_shares
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
@@ -42,7 +43,7 @@ CLOCK_SECONDS = 60
 
 
 class Command(BaseCommand):
-    help = "Deletes expired data, creates upcoming partitions and closes finished days. Runs until stopped."
+    help = "Deletes expired data, closes finished days and sends reports by mail. Runs until stopped."
 
     requires_system_checks: list[str] = []
 
@@ -91,6 +92,8 @@ def run_all_steps() -> Error | None:
         purge_deleted_links,
         delete_clicks_of_deleted_links,
         delete_finished_segments,
+        # Last: a mail server may be slow.
+        send_due_reports,
     )
     return run(steps)
 

@@ -130,6 +130,8 @@ TABLE = {
     "GET /api/domains/{id}/unknown-codes": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/sparklines": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
+    "GET /api/analytics/report-mails": Row(VIEWER, 200),
+    "PUT /api/analytics/report-mails": Row(VIEWER, 200, {"weekly": False}),
     "GET /api/analytics/shares": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "POST /api/analytics/shares": Row(EDITOR, 404, {"urlId": UNKNOWN_ID}, scope=Scope.URLS_WRITE),
     "GET /api/analytics/shares/{id}": Row(VIEWER, 404, scope=Scope.ANALYTICS_READ),

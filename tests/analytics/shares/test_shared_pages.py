@@ -88,7 +88,11 @@ def test_a_view_is_shared_with_its_figures_curve_lists_and_file(api: APIClient, 
     # In the language of the browser, with its numbers and dates.
     german = read(path, language="de-AT")
     assert figures(german) == {"Klicks": "4", "Einzelne Besucher je Tag": "3", "QR-Scans": "0"}
-    assert ("Deutschland" in german, '<html lang="de">' in german, "75,0\u00a0%" in german or "75,0 %" in german) == (True, True, True)
+    assert (
+        "Deutschland" in german,
+        '<html lang="de">' in german,
+        "75,0\u00a0%" in german or "75,0 %" in german,
+    ) == (True, True, True)
 
     table = rows(path)
     assert table[:2] == [["total", "", "4", "3"], ["scans", "", "0", ""]]

@@ -67,7 +67,13 @@ def own_texts() -> set[str]:
                 match node:
                     case ast.Call(ast.Name("_" | "gettext" | "gettext_lazy"), [ast.Constant(str(text))]):
                         texts.add(text)
-    for name in ("pages.refusals", "redirects.refusals", "sign_in.refusals", "analytics.shares.refusals"):
+    for name in (
+        "pages.refusals",
+        "redirects.refusals",
+        "sign_in.refusals",
+        "analytics.shares.refusals",
+        "analytics.report_mails.refusals",
+    ):
         for value in vars(importlib.import_module(name)).values():
             if isinstance(value, Refusal):
                 texts |= {value.title, value.message}
