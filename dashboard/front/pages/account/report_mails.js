@@ -12,14 +12,15 @@ const KINDS = /** @type {const} */ (["weekly", "monthly", "alerts"]);
 
 export function ReportMails() {
     const loaded = useLoaded(readReportMails, [workspace.value?._id]);
-    const isBusy = useSignal(false);
+    // The choices that are being saved.
+    const saving = useSignal(/** @type {Partial<Record<typeof KINDS[number], boolean>>} */ ({}));
     const chosen = loaded.value;
     /**
      * @param {typeof KINDS[number]} kind
      * @param {HTMLInputElement} box
      */
     const change = async (kind, box) => {
-        isBusy.value = true;
+        saving.value = { ...saving.value, [kind]: box.checked };
         try {
             await chooseReportMails({ [kind]: box.checked });
             toast(t("reportMails.saved"));
@@ -27,7 +28,7 @@ export function ReportMails() {
             report(error);
         }
         await loaded.refresh();
-        isBusy.value = false;
+        saving.value = {};
     };
     const name = workspace.value === undefined ? "" : nameOfWorkspace(workspace.value);
     return html`
@@ -43,8 +44,8 @@ export function ReportMails() {
                             <input
                                 type="checkbox"
                                 name=${kind}
-                                checked=${chosen[kind]}
-                                disabled=${isBusy.value || (!chosen.isAvailable && !chosen[kind])}
+                                checked=${saving.value[kind] ?? chosen[kind]}
+                                disabled=${!chosen.isAvailable && !chosen[kind]}
                                 onChange=${(/** @type {any} */ event) => change(kind, event.target)}
                             />
                             ${t(`reportMails.${kind}`)}
