@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from accounts.mails import deliver
+from accounts.mails import MailProblem, deliver
 from analytics.models import ReportMail
 from analytics.report_mails.mails import Alert, alert_mail, report_mail
 from analytics.report_mails.subscriptions import Subscription
@@ -76,6 +76,10 @@ GROUP BY 1, 2
 log = logging.getLogger(__name__)
 
 
+class _NoServerError(Exception):
+    """Each further attempt would wait for the mail server, too, and so delay the rest of the housekeeping."""
+
+
 class Due(NamedTuple):
     """A mail that members with the subscription get about the period. ``owner``: of this workspace only.
 
@@ -101,22 +105,36 @@ def send_due_reports() -> int:
 def send_due(now: datetime) -> int:
     execute(_CLEAN)
     execute(_FORGET, {"oldest": now.date() - KEPT_DAYS * _DAY})
-    return sum(_send_all(due, now) for due in [*_reports(now), *_alerts(now)])
+    sent = 0
+    try:
+        for due in [*_reports(now), *_alerts(now)]:
+            for number in _recipients(due, now):
+                sent += _send(due, number, now)
+    except _NoServerError:
+        log.warning("The mail server does not respond. The remaining reports are mailed later.")
+    return sent
 
 
 def _reports(now: datetime) -> Iterator[Due]:
-    """The last week and the last month, once they have ended."""
-    ended = (now - timedelta(hours=SENT_FROM.hour)).astimezone(UTC).date()
+    """The last week and the last month, once all their clicks are counted."""
+    ended = _last_ended(now)
     monday = ended - ended.weekday() * _DAY
     yield Due(Subscription.WEEKLY, "weekly", monday - 7 * _DAY, _midnight(monday))
     first = ended.replace(day=1)
     yield Due(Subscription.MONTHLY, "monthly", (first - _DAY).replace(day=1), _midnight(first))
 
 
+def _last_ended(now: datetime) -> date:
+    """The day (UTC) before which all clicks are counted."""
+    return (now - timedelta(hours=SENT_FROM.hour)).astimezone(UTC).date()
+
+
 def _alerts(now: datetime) -> Iterator[Due]:
     """A spike of today's clicks so far, and a drop of yesterday's."""
+    if not ReportMail.objects.filter(alerts=True).exists():
+        return
     today = now.astimezone(UTC).date()
-    yesterday = today - _DAY
+    yesterday = _last_ended(now) - _DAY
     weeks = [timedelta(weeks=number) for number in range(1, USUAL_WEEKS + 1)]
     days = [day - week for day in (today, yesterday) for week in (timedelta(0), *weeks)]
     clicks: defaultdict[int, dict[date, int]] = defaultdict(dict)
@@ -140,14 +158,16 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _send_all(due: Due, now: datetime) -> int:
+def _recipients(due: Due, now: datetime) -> list[int]:
     values = {"kind": due.kind, "period": due.period, "end": due.end, "owner": due.owner, "now": now}
-    found = fetch(_DUE.format(subscription=due.subscription.value), values)
-    return sum(_send(due, number, now) for (number,) in found)
+    return [number for (number,) in fetch(_DUE.format(subscription=due.subscription.value), values)]
 
 
 def _send(due: Due, number: int, now: datetime) -> bool:
-    """Whether the mail server accepted the mail. Another host may have claimed it meanwhile."""
+    """Whether the mail server accepted the mail. Another host may have claimed it meanwhile.
+
+    Raises _NoServerError after the time of the next attempt has been set.
+    """
     values = {"id": number, "kind": due.kind, "period": due.period, "now": now}
     claimed = fetch(_CLAIM, values)
     subscribed = ReportMail.objects.select_related("user", "owner").filter(pk=number).first()
@@ -162,8 +182,11 @@ def _send(due: Due, number: int, now: datetime) -> bool:
     except InvalidFields as error:
         log.warning("A report for a mail cannot be read: %s", error)
         return False
-    if deliver(mail) is None:
+    problem = deliver(mail)
+    if problem is None:
         return True
     if attempts < ATTEMPTS:
         execute(_FAIL, values | {"retry_at": now + timedelta(minutes=RETRY_MINUTES * attempts)})
+    if problem is MailProblem.NO_RESPONSE:
+        raise _NoServerError
     return False

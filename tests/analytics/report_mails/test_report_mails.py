@@ -186,6 +186,23 @@ def test_a_mail_server_that_refuses_is_tried_again(api: APIClient, server: MailS
     assert MailedReport.objects.latest("period").attempts == ATTEMPTS
 
 
+@pytest.mark.django_db
+def test_a_mail_server_that_is_gone_is_tried_once_for_all(
+    alice: NewAccount, stranger: NewAccount, settings: Settings, server: MailServer
+) -> None:
+    workspace = team(alice)
+    add_member(workspace, stranger, Role.VIEWER)
+    for account in (alice, stranger):
+        choose(key_client_in(workspace, account.api_key), weekly=True)
+    port = settings.EMAIL_PORT
+    with mail_server() as gone:
+        pass
+    settings.EMAIL_PORT = int(gone.url.rpartition(":")[2])
+    assert (send_due(NOW), MailedReport.objects.count()) == (0, 1)
+    settings.EMAIL_PORT = port
+    assert [send_due(NOW), send_due(NOW + timedelta(hours=1))] == [1, 1]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_several_hosts_send_each_mail_once(
     alice: NewAccount, stranger: NewAccount, server: MailServer
