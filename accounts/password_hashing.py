@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import BoundedSemaphore
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
@@ -45,6 +46,13 @@ WAIT_SECONDS = 5
 # occupy all of them.
 account_hashing = Admission(2, 1, seconds=WAIT_SECONDS)
 link_hashing = Admission(1, 1, seconds=WAIT_SECONDS)
+
+
+def admit_password_of_account(account_id: int, fields: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Limit the concurrent hashing of new passwords of links and shares. Raises TooManyAtOnce."""
+    if fields.get("password") is None:
+        return nullcontext()
+    return link_hashing.admit(f"account {account_id}")
 
 
 @contextmanager

@@ -74,6 +74,7 @@ EXCLUDED = {
     "accounts.StoredResponse": "Encrypted for a repetition of the same request, and deleted after a day.",
     "account.EmailConfirmation": _SECRET,
     "socialaccount.SocialToken": _SECRET,
+    "analytics.ReportMail": "GET /api/analytics/report-mails has it for each workspace.",
     "links.Link": "It belongs to a workspace: GET /api/urls/export has its links.",
     "limits.AttemptLog": "Times under keyed hashes, which lead to no account, for some hours.",
     "limits.KnownNetwork": "Keyed hashes of networks, which lead to no account.",

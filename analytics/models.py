@@ -14,6 +14,9 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models.functions import Now
 
+from accounts.models import User, Workspace
+from common.ids import new_public_id
+
 # Raw clicks have the minute since 1970 (UTC) and the microsecond of the minute; their texts have the week.
 MINUTE_MICROSECONDS = 60_000_000
 WEEK_MINUTES = 7 * 24 * 60
@@ -474,3 +477,89 @@ class DeletedLink(models.Model):
 
     class Meta:
         db_table_comment = "Deleted links whose clicks housekeeping will delete."
+
+
+class Share(models.Model):
+    """A report that anybody may read who knows its address: that of a view, or that of a link.
+
+    It names them by their API ids and reads them when it is read. Without them it shows nothing.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_comment="The workspace."
+    )
+    view_id = models.UUIDField(
+        null=True, db_comment="API id of the view. Null: the report is that of a link."
+    )
+    url_id = models.UUIDField(null=True, db_comment="API id of the link. Null: the report is that of a view.")
+    digest = models.BinaryField(unique=True, db_comment="SHA-256 digest of the token in the address.")
+    period = models.CharField(max_length=5, null=True, db_comment="Null: that of the view, or all.")
+    timezone = models.CharField(max_length=64, null=True, db_comment="Null: that of the view, or UTC.")
+    password = models.CharField(max_length=128, null=True, db_comment="Hash. Null: none.")
+    expires_at = models.DateTimeField(null=True, db_comment="Refused from this time on.")
+    no_index = models.BooleanField(default=True, db_comment="Whether search engines are to ignore the page.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Reports that anybody may read who knows their address."
+
+    def __str__(self) -> str:
+        return str(self.public_id)
+
+
+class EndedShare(models.Model):
+    """The token of a deleted share, so that its address does not look like a mistyped one. A trigger inserts it."""
+
+    digest = models.BinaryField(primary_key=True, db_comment="SHA-256 digest of the token.")
+    ended_at = models.DateTimeField(db_default=Now(), db_comment="When the share was deleted.")
+
+    class Meta:
+        db_table_comment = "Digests of the tokens of deleted shares."
+
+
+class ReportMail(models.Model):
+    """Which reports of a workspace a member gets by mail. Without a row, none."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    # The SQL of the migration creates these constraints, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        db_comment="The workspace.",
+    )
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, db_constraint=False, db_comment="The member who gets the mails."
+    )
+    weekly = models.BooleanField(default=False, db_comment="Whether they get a report of each week.")
+    monthly = models.BooleanField(default=False, db_comment="Whether they get a report of each month.")
+    alerts = models.BooleanField(default=False, db_comment="Whether they hear of unusual numbers of clicks.")
+    created_at = models.DateTimeField(
+        db_default=Now(), editable=False, db_comment="Only periods that end later are mailed."
+    )
+
+    class Meta:
+        db_table_comment = "Which reports members get by mail."
+        constraints = [models.UniqueConstraint(fields=["owner", "user"], name="reportmail_owner_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.owner_id}"
+
+
+class MailedReport(models.Model):
+    """A mail to one member about one period. Whoever inserts the row sends it, so nobody else does."""
+
+    pk = models.CompositePrimaryKey("report_mail_id", "kind", "period")
+    report_mail_id = models.BigIntegerField(db_comment="The row of analytics_reportmail.")
+    kind = models.CharField(max_length=7, db_comment="weekly, monthly, spike or drop.")
+    period = models.DateField(db_comment="First day (UTC) of the period.")
+    attempts = models.SmallIntegerField(default=1, db_comment="How often the mail was tried.")
+    retry_at = models.DateTimeField(null=True, db_comment="Next attempt. Null: it is sent, or being sent.")
+
+    class Meta:
+        db_table_comment = "Mails with reports, each of which is sent once."

@@ -28,6 +28,10 @@ class ViewExists(Conflict):
     message = "The workspace has a view with this name already."
 
 
+def view_not_found() -> NotFound:
+    return NotFound("View not found.")
+
+
 def list_views(owner: Workspace) -> list[SavedView]:
     """All of them, by name."""
     return list(SavedView.objects.filter(owner=owner).order_by("name"))
@@ -38,7 +42,7 @@ def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedVi
     views = SavedView.objects.select_for_update() if lock else SavedView.objects.all()
     view = find_by_public_id(views.filter(owner=owner), public_id)
     if view is None:
-        raise NotFound("View not found.")
+        raise view_not_found()
     return view
 
 

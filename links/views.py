@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +9,7 @@ from rest_framework.request import Request
 
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.password_hashing import link_hashing
+from accounts.password_hashing import admit_password_of_account
 from accounts.representations import CHANGE_PAGE, account_age, change_page
 from accounts.rights import Role, Scope
 from accounts.serializers import HistoryQuery
@@ -73,7 +71,7 @@ class LinkViewSet(ApiViewSet):
     )
     def create(self, request: Request) -> dict[str, Any]:
         fields = self.read_body()
-        with _admit_hashing(request, fields):
+        with admit_password_of_account(account_of(request).pk, fields):
             workspace = workspace_of(request)
             link = services.create_link(owner=workspace, creator=account_of(request), **fields)
         domain = representations.link_domain(address_of(link.domain))
@@ -88,7 +86,7 @@ class LinkViewSet(ApiViewSet):
     @returns(200, "URL updated successfully.", url=representations.UPDATED_URL, has_etag=True)
     def update(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
         changes, versions = self.read_body(), required_versions(request)
-        with _admit_hashing(request, changes):
+        with admit_password_of_account(account_of(request).pk, changes):
             link = services.update_link(
                 owner=workspace_of(request), public_id=id, changes=changes, versions=versions
             )
@@ -205,10 +203,3 @@ class SavedViewSet(ApiViewSet):
     @returns(200, "View deleted successfully.")
     def destroy(self, request: Request, id: str) -> None:
         saved_views.delete_view(owner=workspace_of(request), public_id=id)
-
-
-def _admit_hashing(request: Request, fields: Mapping[str, Any]) -> AbstractContextManager[None]:
-    """Limit concurrent password hashing per account. Raises TooManyAtOnce."""
-    if fields.get("password") is None:
-        return nullcontext()
-    return link_hashing.admit(f"account {account_of(request).pk}")

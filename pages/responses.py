@@ -86,15 +86,24 @@ def _quality(parameters: list[str]) -> float:
     return 1.0
 
 
-def page(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+def page(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    status: int = 200,
+    added_style: str = "",
+    forms: str = "*",
+) -> HttpResponse:
+    """``added_style`` and ``forms``: see `pages.style`."""
     refusal = context.get("refusal")
     brand = brand_context() if refusal is None or refusal.is_branded else {}
     language = page_language(request.headers.get("Accept-Language", ""))
     with override(language):
         html = render_to_string(
-            template, {**brand, **context, "language": language, "style": style()}, request
+            template, {**brand, **context, "language": language, "style": style(added_style)}, request
         )
     response = HttpResponse(html, status=status)
     response["Cache-Control"] = "no-store"
-    protect_page(response, content_security_policy())
+    protect_page(response, content_security_policy(added_style, forms))
     return response

@@ -30,15 +30,16 @@ _LIGHT = re.findall(r"--ground:(#\w+)", _STYLE)[0]
 _DARK = re.findall(r"--card:(#\w+)", _STYLE)[1]
 
 
-def style() -> str:
-    return _style(settings.BRAND_COLOR, bool(settings.BRAND_NAME or settings.BRAND_LOGO))
+def style(added: str = "") -> str:
+    """``added``: the rules of a page that needs more than the others."""
+    return _style(settings.BRAND_COLOR, bool(settings.BRAND_NAME or settings.BRAND_LOGO), added)
 
 
-def content_security_policy() -> str:
+def content_security_policy(added: str = "", forms: str = "*") -> str:
     """Load no resources but the logo, and run no scripts. Browsers also apply form-action to redirects after a form
-    submission, and an unlocked link may redirect anywhere, so form-action must allow every target.
+    submission, and an unlocked link may redirect anywhere, so by default form-action allows every target.
     """
-    return _policy(style(), settings.BRAND_LOGO is not None)
+    return _policy(style(added), settings.BRAND_LOGO is not None, forms)
 
 
 def style_source(text: str) -> str:
@@ -46,9 +47,9 @@ def style_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-@lru_cache(maxsize=4)
-def _style(color: str, has_brand: bool) -> str:
-    return _STYLE + (_BRAND_STYLE if has_brand else "") + (_colors(color) if color else "")
+@lru_cache(maxsize=8)
+def _style(color: str, has_brand: bool, added: str) -> str:
+    return _STYLE + (_BRAND_STYLE if has_brand else "") + added + (_colors(color) if color else "")
 
 
 def _colors(color: str) -> str:
@@ -59,10 +60,10 @@ def _colors(color: str) -> str:
     )
 
 
-@lru_cache(maxsize=4)
-def _policy(text: str, has_logo: bool) -> str:
+@lru_cache(maxsize=8)
+def _policy(text: str, has_logo: bool, forms: str) -> str:
     images = "img-src 'self'; " if has_logo else ""
     return (
         f"default-src 'none'; style-src {style_source(text)}; {images}"
-        "form-action *; frame-ancestors 'none'; base-uri 'none'"
+        f"form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
     )

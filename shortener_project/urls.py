@@ -37,6 +37,7 @@ urlpatterns = [
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
     path("qr/", include(image_urlpatterns)),
+    path("reports/", include("analytics.shares.urls")),
     path("dashboard", RedirectView.as_view(url="/dashboard/")),
     path("dashboard/", include("dashboard.urls")),
     # Last: any other path may be a code.

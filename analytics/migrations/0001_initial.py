@@ -1,8 +1,11 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
+import django.db.models.deletion
 import django.db.models.functions.datetime
+from django.conf import settings
 from django.db import migrations, models
 
+import common.ids
 from common.migrations import CreateModels, run_sql_files
 
 
@@ -11,6 +14,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('accounts', '0002_initial'),
         ('links', '0001_initial'),
     ]
 
@@ -352,6 +356,67 @@ class Migration(migrations.Migration):
                     'db_table_comment': 'Keys of the visitor hashes, deleted after two days.',
                 },
             ),
+            migrations.CreateModel(
+                name='Share',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('view_id', models.UUIDField(db_comment='API id of the view. Null: the report is that of a link.', null=True)),
+                    ('url_id', models.UUIDField(db_comment='API id of the link. Null: the report is that of a view.', null=True)),
+                    ('digest', models.BinaryField(db_comment='SHA-256 digest of the token in the address.', unique=True)),
+                    ('period', models.CharField(db_comment='Null: that of the view, or all.', max_length=5, null=True)),
+                    ('timezone', models.CharField(db_comment='Null: that of the view, or UTC.', max_length=64, null=True)),
+                    ('password', models.CharField(db_comment='Hash. Null: none.', max_length=128, null=True)),
+                    ('expires_at', models.DateTimeField(db_comment='Refused from this time on.', null=True)),
+                    ('no_index', models.BooleanField(db_comment='Whether search engines are to ignore the page.', default=True)),
+                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                    ('updated_at', models.DateTimeField(auto_now=True, db_comment='Last change.')),
+                ],
+                options={
+                    'db_table_comment': 'Reports that anybody may read who knows their address.',
+                },
+            ),
+            migrations.CreateModel(
+                name='ReportMail',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('user', models.ForeignKey(db_comment='The member who gets the mails.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                    ('weekly', models.BooleanField(db_comment='Whether they get a report of each week.', default=False)),
+                    ('monthly', models.BooleanField(db_comment='Whether they get a report of each month.', default=False)),
+                    ('alerts', models.BooleanField(db_comment='Whether they hear of unusual numbers of clicks.', default=False)),
+                    ('created_at', models.DateTimeField(db_comment='Only periods that end later are mailed.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ],
+                options={
+                    'db_table_comment': 'Which reports members get by mail.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'user'), name='reportmail_owner_user')],
+                },
+            ),
+            migrations.CreateModel(
+                name='MailedReport',
+                fields=[
+                    ('pk', models.CompositePrimaryKey('report_mail_id', 'kind', 'period', blank=True, editable=False, primary_key=True, serialize=False)),
+                    ('report_mail_id', models.BigIntegerField(db_comment='The row of analytics_reportmail.')),
+                    ('kind', models.CharField(db_comment='weekly, monthly, spike or drop.', max_length=7)),
+                    ('period', models.DateField(db_comment='First day (UTC) of the period.')),
+                    ('attempts', models.SmallIntegerField(db_comment='How often the mail was tried.', default=1)),
+                    ('retry_at', models.DateTimeField(db_comment='Next attempt. Null: it is sent, or being sent.', null=True)),
+                ],
+                options={
+                    'db_table_comment': 'Mails with reports, each of which is sent once.',
+                },
+            ),
+            migrations.CreateModel(
+                name='EndedShare',
+                fields=[
+                    ('digest', models.BinaryField(db_comment='SHA-256 digest of the token.', primary_key=True, serialize=False)),
+                    ('ended_at', models.DateTimeField(db_comment='When the share was deleted.', db_default=django.db.models.functions.datetime.Now())),
+                ],
+                options={
+                    'db_table_comment': 'Digests of the tokens of deleted shares.',
+                },
+            ),
         ),
         # In this order: a later file may use the functions of an earlier one.
         run_sql_files(
@@ -362,5 +427,7 @@ class Migration(migrations.Migration):
             'summed_links.sql',
             'deletion.sql',
             'views.sql',
+            'shares.sql',
+            'report_mails.sql',
         ),
     ]

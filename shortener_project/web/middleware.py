@@ -39,8 +39,17 @@ from sign_in.openid_connect.identities import limit_staff
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Codes may start with these words, so match whole path segments.
-_SYSTEM_PAGES = frozenset({"/accounts", "/api", "/admin", "/dashboard", "/metrics"})
-_SYSTEM_PATHS = ("/accounts/", "/api/", "/admin/", "/dashboard/", "/internal/", "/static/", "/qr/")
+_SYSTEM_PAGES = frozenset({"/accounts", "/api", "/admin", "/dashboard", "/metrics", "/reports"})
+_SYSTEM_PATHS = (
+    "/accounts/",
+    "/api/",
+    "/admin/",
+    "/dashboard/",
+    "/internal/",
+    "/static/",
+    "/qr/",
+    "/reports/",
+)
 # The paths that read the cookie of a browser's session.
 WITH_SESSION = ("/accounts/", "/admin/", "/dashboard/session/")
 

@@ -105,6 +105,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         ),
         *("LinkChangesRequest", "UpdateTagRequest"),
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
+        *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
         "SelectedExportRequest",
     }
@@ -128,6 +129,8 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
         *(
             "DayOfWeek",
             "ReferrerPolicy",
+            "ReportPeriod",
+            "ShareStatus",
             "SimulationCheck",
             "VisitMethod",
             "Role",

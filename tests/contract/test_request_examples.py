@@ -74,6 +74,8 @@ def own_values(
 
     design = api.post("/api/qr-designs", {"name": "Flyers"}).json()["data"]["design"]["_id"]
 
+    shared = api.post("/api/analytics/shares", {"urlId": make_link()["_id"]}).json()["data"]["share"]["_id"]
+
     def create(example: Example) -> Placeholders:
         link = make_link(tags=["sale"])["_id"]
         return {
@@ -92,6 +94,7 @@ def own_values(
                 "views": view["_id"],
                 "utm-templates": template["_id"],
                 "qr-designs": design,
+                "analytics": shared,
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
             "workspaceId": str(workspace.public_id),
@@ -150,6 +153,7 @@ def test_only_the_readers_own_objects_and_credentials_are_placeholders(described
         "refreshToken": {"refreshToken"},
         "changePassword": {"currentPassword"},
         "createQrCode": {"urlId"},
+        "createShare": {"urlId"},
         "downloadQrSheet": {"urlIds"},
         "updateUrls": {"ids", "_id"},
         "deleteUrls": {"ids"},
@@ -178,11 +182,13 @@ def test_every_query_example_succeeds(
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
     design = api.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
+    share = api.post("/api/analytics/shares", {"urlId": link}).json()["data"]["share"]["_id"]
     own = {
         "/api/urls": link,
         "/api/views": view,
         "/api/tag-changes": change,
         "/api/utm-templates": template,
+        "/api/analytics/shares": share,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
         "/api/qr-designs": design,

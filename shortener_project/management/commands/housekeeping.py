@@ -25,6 +25,8 @@ from analytics.counting.retention import (
 )
 from analytics.counting.summed_links import begin_rollups
 from analytics.counting.unknown_codes import delete_old_codes
+from analytics.report_mails.due import send_due_reports
+from analytics.shares.services import delete_dead_shares
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
@@ -42,7 +44,7 @@ CLOCK_SECONDS = 60
 
 
 class Command(BaseCommand):
-    help = "Deletes expired data, creates upcoming partitions and closes finished days. Runs until stopped."
+    help = "Deletes expired data, closes finished days and sends reports by mail. Runs until stopped."
 
     requires_system_checks: list[str] = []
 
@@ -86,11 +88,14 @@ def run_all_steps() -> Error | None:
         begin_rollups,
         delete_old_visitors,
         delete_old_codes,
+        delete_dead_shares,
         partial(delete_old_clicks, settings.CLICK_RETENTION_DAYS),
         partial(delete_former_routes, settings.CLICK_RETENTION_DAYS),
         purge_deleted_links,
         delete_clicks_of_deleted_links,
         delete_finished_segments,
+        # Last: a mail server may be slow.
+        send_due_reports,
     )
     return run(steps)
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from pytest_django.fixtures import Settings
 
 from accounts.models import Session, User
 from accounts.services import NewAccount, read_api_key
+from analytics.models import ReportMail
 from testing.accounts.accounts import bearer_client, key_client
 from testing.pages.browser import Visit
 from testing.pages.chromium import CHROME
@@ -159,3 +161,25 @@ def test_ending_this_session_in_another_browser_signs_the_page_out(
         expect(page.get_by_label("First name")).to_have_value("Grace")
         assert visit.errors(401) == []
         assert other.errors() == []
+
+
+def test_reports_by_mail_are_chosen_where_the_service_sends_mails(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, settings: Settings
+) -> None:
+    settings.SENDS_MAIL = True
+    with signed_in() as visit:
+        page = open_account(visit, address)
+        weekly = page.get_by_label("A report of each week, on Monday")
+        weekly.check()
+        expect(page.get_by_text("Choice saved")).to_be_visible()
+        page.reload()
+        expect(weekly).to_be_checked()
+        settings.SENDS_MAIL = False
+        page.reload()
+        expect(page.get_by_text("This service sends no mails.")).to_be_visible()
+        # What was chosen can be ended.
+        expect(page.get_by_label("A report of each month")).to_be_disabled()
+        weekly.uncheck()
+        expect(weekly).to_be_disabled()
+        assert visit.errors() == []
+    assert ReportMail.objects.count() == 0

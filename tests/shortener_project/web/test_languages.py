@@ -56,18 +56,24 @@ def test_the_compiled_catalogue_is_that_of_the_source(language: str) -> None:
 def own_texts() -> set[str]:
     """The texts of our own templates, mails included, those in the code, and of every refusal."""
     texts: set[str] = set()
-    for app in ("pages", "redirects", "sign_in", "dashboard"):
+    for app in ("pages", "redirects", "sign_in", "dashboard", "analytics"):
         for template in (ROOT / app / "templates").rglob("*.*"):
             source = template.read_text()
             texts |= {unescaped(text) for text in _LITERAL.findall(source)}
             texts |= {re.sub(r"\{\{ (\w+) \}\}", r"%(\1)s", text) for text in _BLOCK.findall(source)}
-    for app in ("accounts", "sign_in", "dashboard"):
+    for app in ("accounts", "sign_in", "dashboard", "analytics"):
         for module in (ROOT / app).rglob("*.py"):
             for node in ast.walk(ast.parse(module.read_text())):
                 match node:
                     case ast.Call(ast.Name("_" | "gettext" | "gettext_lazy"), [ast.Constant(str(text))]):
                         texts.add(text)
-    for name in ("pages.refusals", "redirects.refusals", "sign_in.refusals"):
+    for name in (
+        "pages.refusals",
+        "redirects.refusals",
+        "sign_in.refusals",
+        "analytics.shares.refusals",
+        "analytics.report_mails.refusals",
+    ):
         for value in vars(importlib.import_module(name)).values():
             if isinstance(value, Refusal):
                 texts |= {value.title, value.message}

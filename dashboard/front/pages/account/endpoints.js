@@ -14,3 +14,11 @@ export const readApiKey = async () => (await callForBody("GET", "/auth/api-key")
 
 /** @returns {Promise<string>} */
 export const replaceApiKey = async () => (await callForBody("POST", "/auth/regenerate-api-key")).apiKey;
+
+/** @typedef {import("../../types/api.js").components["schemas"]["ReportMails"]} ReportMails */
+
+/** @returns {Promise<ReportMails>} */
+export const readReportMails = async () => (await call("GET", "/analytics/report-mails")).reportMails;
+
+/** @param {import("../../types/api.js").components["schemas"]["ReportMailsRequest"]} body */
+export const chooseReportMails = body => call("PUT", "/analytics/report-mails", { body });

@@ -4,6 +4,7 @@ import { t } from "../../core/texts.js";
 import { IdentityConfirmation } from "../../parts/confirmation.js";
 import { ApiKey } from "./api_key.js";
 import { Credentials, Profile } from "./profile.js";
+import { ReportMails } from "./report_mails.js";
 import { AccountHeading } from "./sections.js";
 import { Sessions } from "./sessions.js";
 
@@ -12,6 +13,7 @@ export const Page = () => html`
     <div class="body">
         <${Profile} />
         <${Credentials} />
+        <${ReportMails} />
         <${ApiKey} />
         <${Sessions} />
     </div>

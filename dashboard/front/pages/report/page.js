@@ -11,6 +11,7 @@ import { Missing } from "../../parts/missing.js";
 import { Sign } from "../../parts/sign.js";
 import { Body, useFigures } from "./body.js";
 import { Report } from "./report.js";
+import { Sharing } from "./sharing.js";
 import { Skeleton } from "./skeleton.js";
 
 await loadStyle("pages/report/report.css");
@@ -44,6 +45,7 @@ function Heading({ report }) {
             <button class="icon-button md" disabled=${link === null} aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link?.shortUrl ?? "")}>
                 <${Icon} name="copy" />
             </button>
+            <${Sharing} urlId=${report.id} />
             <a role="button" href=${`/dashboard/links/${report.id}`} aria-label=${t("editor.edit")}><${Icon} name="pencil" /><span class="wide-only">${t("editor.edit")}</span></a>
         <//>
     `;

@@ -1,0 +1,106 @@
+"""What a shared report shows: the figures of its view or link now, in the shared period.
+
+Its readers choose nothing. The selection, the filters and the period come from the share alone.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any, NamedTuple
+
+from analytics import representations
+from analytics.filter_fields import clicks_of, selection_of
+from analytics.models import Share
+from analytics.reports.periods import EVERYTHING, Interval
+from analytics.reports.workspaces import workspace_overview
+from analytics.serializers import WorkspaceQuery, requested_range
+from common.errors import FieldError, InvalidFields
+from links.codes import short_url_of
+from links.models import Link, SavedView
+from links.transfer.cells import guard
+
+# The dates of a view make way for the period of its share.
+_DATES = ("period", "startDate", "endDate")
+# Each list of a report, and the fields of its values.
+LISTS = {
+    "topCountries": ("country",),
+    "topCities": ("country", "city"),
+    "topDevices": ("device",),
+    "topBrowsers": ("browser",),
+    "topOperatingSystems": ("operatingSystem",),
+    "topReferrers": ("referrer",),
+}
+
+
+class SharedReport(NamedTuple):
+    """``figures``: the response of the API for the same report."""
+
+    name: str
+    figures: dict[str, Any]
+    interval: Interval
+
+
+def name_of(subject: SavedView | Link) -> str:
+    return subject.name if isinstance(subject, SavedView) else subject.title or short_url_of(subject)
+
+
+def query_of(subject: SavedView | Link, period: str | None, timezone: str | None) -> dict[str, Any]:
+    """The validated query of the report. Raises InvalidFields if the view has parameters that no report accepts."""
+    if isinstance(subject, Link):
+        parameters = {"urlIds": str(subject.public_id), "period": period or EVERYTHING}
+    else:
+        parameters = dict(subject.report or {})
+        if period is not None:
+            parameters = {name: value for name, value in parameters.items() if name not in _DATES}
+            parameters["period"] = period
+    if timezone is not None:
+        parameters["timezone"] = timezone
+    query = WorkspaceQuery(data=parameters)
+    if not query.is_valid():
+        [*names] = query.errors
+        raise InvalidFields(
+            [
+                FieldError(
+                    "viewId", "invalid_report", f"The report of the view is not valid: {', '.join(names)}."
+                )
+            ]
+        )
+    validated: dict[str, Any] = query.validated_data
+    return validated
+
+
+def read_report(share: Share, subject: SavedView | Link) -> SharedReport:
+    """Raises InvalidFields or NotFound if there is no such report now."""
+    query = query_of(subject, share.period, share.timezone)
+    requested = requested_range(query)
+    overview = workspace_overview(
+        share.owner, requested, selection_of(query), clicks_of(query), limit=query["limit"]
+    )
+    figures = representations.workspace_overview(overview, requested.interval, None)
+    return SharedReport(name_of(subject), figures, requested.interval)
+
+
+def as_csv(report: SharedReport) -> str:
+    """A row for each figure, with the names of the API. Texts that a spreadsheet would run are escaped."""
+    file = StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["list", "value", "clicks", "uniqueClicks"])
+    for name, value, clicks, unique in _rows(report.figures):
+        writer.writerow([name, guard(value), clicks, "" if unique is None else unique])
+    return file.getvalue()
+
+
+def _rows(figures: dict[str, Any]) -> Iterator[tuple[str, str, int, int | None]]:
+    yield "total", "", figures["totalClicks"], figures["uniqueClicks"]
+    yield "scans", "", figures["scans"], None
+    for step in figures["clicksByDate"]:
+        yield "clicksByDate", step["date"], step["clicks"], step["uniqueClicks"]
+    for name, fields in LISTS.items():
+        for row in figures[name]:
+            yield name, " ".join(dict.fromkeys(row[field] for field in fields)), row["clicks"], None
+    for row in figures["topUrls"]:
+        yield "topUrls", row["shortUrl"], row["clicks"], row["uniqueClicks"]
+    if (others := figures["otherUrls"])["clicks"]:
+        yield "otherUrls", "", others["clicks"], others["uniqueClicks"]

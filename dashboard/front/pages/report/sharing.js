@@ -1,0 +1,119 @@
+/** The dialog that shares a report with people without an account, and lists what is shared. */
+import { may } from "../../core/account.js";
+import { dateAndTime, fromLocalInput } from "../../core/format.js";
+import { html, useMemo, useSignal } from "../../core/html.js";
+import { query } from "../../core/router.js";
+import { isolated, t } from "../../core/texts.js";
+import { toast } from "../../core/toasts.js";
+import { createView, listViews } from "../../core/view_endpoints.js";
+import { Confirmation } from "../../parts/confirmation.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Icon } from "../../parts/icon.js";
+import { Input, Submit } from "../../parts/input.js";
+import { Pending, useLoaded } from "../../parts/loaded.js";
+import { Secret } from "../../parts/secret.js";
+import { Sending } from "../../parts/sending.js";
+import { addressOfReport, reportOf } from "../analytics/campaigns.js";
+import { periodOf } from "./period.js";
+import { createShare, deleteShare, listShares } from "./share_endpoints.js";
+
+/** @typedef {import("../../core/view_endpoints.js").SavedView} SavedView */
+/** @typedef {import("./share_endpoints.js").Share} Share */
+
+/** The parameters of a report that a share of a link has of its own, or that its page does not show. */
+const OF_LINK = new Set(["period", "timezone", "interval", "compare"]);
+
+/** @param {{urlId: string | null}} properties null: the report of the workspace */
+export function Sharing({ urlId }) {
+    const isOpen = useSignal(false);
+    if (!may("editor")) return null;
+    return html`
+        <button type="button" aria-label=${t("sharing.open")} onClick=${() => (isOpen.value = true)}>
+            <${Icon} name="external-link" /><span class="wide-only">${t("sharing.open")}</span>
+        </button>
+        <${Dialog} isOpen=${isOpen} title=${t("sharing.title")}>${isOpen.value && html`<${Content} urlId=${urlId} />`}<//>
+    `;
+}
+
+/** @param {{urlId: string | null}} properties */
+function Content({ urlId }) {
+    const views = useLoaded(listViews);
+    const shares = useLoaded(listShares);
+    return html`
+        ${views.value === null ? html`<${Pending} of=${views} />` : html`<${Form} urlId=${urlId} views=${views.value} onDone=${shares.refresh} />`}
+        ${shares.value === null ? html`<${Pending} of=${shares} />` : html`<${Shares} shares=${shares.value} onChange=${shares.refresh} />`}
+    `;
+}
+
+/** @param {{urlId: string | null, views: SavedView[], onDone: () => Promise<void>}} properties */
+function Form({ urlId, views, onDone }) {
+    const sending = useMemo(() => new Sending(), []);
+    const name = useSignal("");
+    const password = useSignal("");
+    const expiresAt = useSignal("");
+    const address = useSignal(/** @type {string | null} */ (null));
+    const report = reportOf(query.value);
+    const { zone } = periodOf(query.value);
+    const isOfLink = urlId !== null && Object.keys(report).every(parameter => OF_LINK.has(parameter));
+    const current = addressOfReport(report);
+    const view = urlId === null ? views.find(({ report: kept }) => kept !== null && addressOfReport(kept) === current) : undefined;
+    // Anything else needs a campaign, which keeps it.
+    const needsName = !isOfLink && view === undefined;
+    /** @param {SubmitEvent} event */
+    const submit = async event => {
+        event.preventDefault();
+        await sending.run(async () => {
+            const common = { password: password.value || null, expiresAt: fromLocalInput(expiresAt.value) };
+            /** @type {import("./share_endpoints.js").ShareFields} */
+            let subject = { viewId: view?._id };
+            if (isOfLink) subject = { urlId, period: /** @type {any} */ (report.period ?? "30d"), timezone: zone };
+            else if (needsName) {
+                const selection = urlId === null ? report : { ...report, urlIds: urlId };
+                const kept = { name: name.value.trim(), filters: {}, report: { timezone: zone, ...selection } };
+                subject = { viewId: (await createView(kept)).view._id };
+            }
+            address.value = await createShare({ ...subject, ...common }, sending.idempotencyKey);
+        });
+        await onDone();
+    };
+    if (address.value !== null) return html`<p>${t("sharing.shared")}</p><p class="shared"><${Secret} value=${address} /></p>`;
+    return html`
+        <form onSubmit=${submit}>
+            <p>${t("sharing.text")}</p>
+            ${view !== undefined && html`<p>${t("sharing.view", { name: isolated(view.name) })}</p>`}
+            ${needsName &&
+            html`<${Input} sending=${sending} name="name" label=${t("views.name")} hint=${t("sharing.nameText")} value=${name} type="text" required maxlength="60" dir="auto" autocomplete="off" />`}
+            <${Input} sending=${sending} name="password" label=${t("sharing.password")} hint=${t("sharing.optional")} value=${password} type="text" maxlength="128" autocomplete="off" />
+            <${Input} sending=${sending} name="expiresAt" label=${t("apiKeys.expiresAt")} hint=${t("apiKeys.expiryHint")} value=${expiresAt} type="datetime-local" />
+            <${Submit} sending=${sending} fields=${["name", "password", "expiresAt"]} label=${t("sharing.create")} />
+        </form>
+    `;
+}
+
+/** @param {{shares: Share[], onChange: () => Promise<void>}} properties */
+function Shares({ shares, onChange }) {
+    if (shares.length === 0) return null;
+    /** @param {Share} share */
+    const revoke = async ({ _id }) => {
+        await deleteShare(_id);
+        toast(t("sharing.revoked"));
+        await onChange();
+    };
+    return html`
+        <h2>${t("sharing.list")}</h2>
+        <ul class="shares">
+            ${shares.map(share => {
+                const name = isolated(share.name ?? t("sharing.gone"));
+                return html`
+                    <li key=${share._id} data-share=${share._id}>
+                        <div>
+                            <span dir="auto">${share.name ?? t("sharing.gone")}</span>
+                            <small>${[t(`sharing.${share.status}`), share.hasPassword && t("state.password"), share.expiresAt !== null && dateAndTime(share.expiresAt)].filter(Boolean).join(" · ")}</small>
+                        </div>
+                        <${Confirmation} label=${t("sharing.revoke")} about=${t("sharing.revokeOf", { name })} question=${t("sharing.revokeText")} action=${() => revoke(share)} />
+                    </li>
+                `;
+            })}
+        </ul>
+    `;
+}
