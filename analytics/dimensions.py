@@ -43,14 +43,31 @@ class Definition(NamedTuple):
         return f"{IS_CLICK} AND {self.condition}" if self.condition else IS_CLICK
 
 
-# The browser's name comes last and may be any text. The other two come from lists and have no tab.
+# No name has a tab. An unknown language or region takes no space: the values of clicks without one have no such part.
 _TAB = r"E'\t'"
-_CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser"
-DEVICE_OF_CLIENT = f"split_part(value, {_TAB}, 1)"
-SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
-BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
+
+
+def _last_part(name: str) -> str:
+    return f"CASE {name} WHEN '{UNKNOWN}' THEN '' ELSE {_TAB} || {name} END"
+
+
+def _part(number: int) -> str:
+    return f"split_part(value, {_TAB}, {number})"
+
+
+def _known_part(number: int) -> str:
+    return f"coalesce(nullif({_part(number)}, ''), '{UNKNOWN}')"
+
+
+_CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser || {_last_part('language')}"
+DEVICE_OF_CLIENT, SYSTEM_OF_CLIENT, BROWSER_OF_CLIENT = (_part(number) for number in (1, 2, 3))
+LANGUAGE_OF_CLIENT = _known_part(4)
+_CITY = f"country || ' ' || city || {_last_part('region')}"
 COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
-CITY_OF_CITY = "substr(value, strpos(value, ' ') + 1)"
+# With its country, like that of the region: names are not unique.
+WHOLE_CITY_OF_CITY = _part(1)
+CITY_OF_CITY = f"substr({WHOLE_CITY_OF_CITY}, strpos(value, ' ') + 1)"
+REGION_OF_CITY = _known_part(2)
 _HOST = "split_part(referrer, '/', 3)"
 # The host of a stored referrer, for reports on raw clicks. `analytics.counting.enrichment` has the same rule
 # for new clicks; a test compares both.
@@ -68,7 +85,7 @@ END"""
 
 DEFINITIONS = (
     Definition(Dimension.COUNTRY, "country", condition=f"country <> '{UNKNOWN}'"),
-    Definition(Dimension.CITY, "country || ' ' || city", condition=f"city <> '{UNKNOWN}'"),
+    Definition(Dimension.CITY, _CITY, condition=f"(city <> '{UNKNOWN}' OR region <> '{UNKNOWN}')"),
     Definition(Dimension.CLIENT, _CLIENT, unknown="\t".join([UNKNOWN] * 3)),
     Definition(
         Dimension.REFERRER,

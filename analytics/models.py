@@ -26,9 +26,10 @@ class Dimension(models.IntegerChoices):
     """
 
     COUNTRY = 1
-    # Values contain the country ("DE Berlin"), because the names of cities are not unique.
+    # Values contain the country ("DE Berlin"), because the names of cities are not unique, and the region, which the
+    # city mostly decides, after a tab.
     CITY = 2
-    # Device, operating system and browser in one value: a click on a quiet link adds one row for all three.
+    # Device, operating system, browser and language in one value: a click on a quiet link adds one row for all four.
     CLIENT = 3
     REFERRER = 4
     OUTCOME = 5
@@ -69,9 +70,11 @@ class Click(models.Model):
     reason = models.TextField()
     country = models.TextField()
     city = models.TextField()
+    region = models.TextField()
     device = models.TextField()
     browser = models.TextField()
     operating_system = models.TextField()
+    language = models.TextField()
     referrer = models.TextField()
     scanned = models.BooleanField()
     branch = models.UUIDField(null=True)
@@ -92,9 +95,11 @@ class RawClick(models.Model):
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
     minute = models.IntegerField(db_comment="Minute since 1970 (UTC) in which the request was answered.")
     microsecond = models.IntegerField(db_comment="Microsecond of the minute.")
-    client = models.IntegerField(db_comment="Text: device, operating system and browser, with tabs between.")
+    client = models.IntegerField(
+        db_comment="Text: device, operating system, browser and, if known, language, with tabs between."
+    )
     place = models.IntegerField(
-        db_comment="Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown."
+        db_comment="Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown; if known, tab and region."
     )
     referrer = models.IntegerField(
         db_comment="Text: URL without query and fragment, or unknown. 0 for a direct visit."

@@ -169,7 +169,14 @@ _COUNTRY = text("country", "country", "DE", "ISO 3166-1 alpha-2, or `unknown`.")
 _DEVICE = text("device", "device", "mobile", "`desktop`, `mobile` or `tablet`, or `unknown`.")
 _BROWSER = text("browser", "browser", "Firefox", "A name, or `unknown`.")
 _SYSTEM = text("operatingSystem", "operating_system", "Android", "A name, or `unknown`.")
+_LANGUAGE = text(
+    "language",
+    "language",
+    "de",
+    "The language that the browser prefers, without its country: a code of ISO 639, or `unknown`.",
+)
 _CITY = text("city", "city", "Berlin", "In English, or `unknown`.")
+_REGION = text("region", "region", "Bavaria", "A state, province or the like, in English, or `unknown`.")
 
 _FILTERED = "Null with a filter of clicks or another `kind`."
 
@@ -305,22 +312,33 @@ class _WorkspaceReport(_Report):
         return _other_urls((clicks, None if unique is None else unique - shown))
 
 
+# The value of these lists is "DE Berlin"; the rest is "other".
+_COUNTRY_OF_PLACE = _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0])
+
+
+def _name_of_place(value: Value) -> str:
+    return value.name.partition(" ")[2] or value.name
+
+
 _city_of_report = Representation(
-    "ClicksOfCity",
-    _CITY._replace(source=lambda value: value.name.partition(" ")[2] or value.name),
-    _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0]),
-    _CLICKS,
+    "ClicksOfCity", _CITY._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
+)
+_region_of_report = Representation(
+    "ClicksOfRegion", _REGION._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
 )
 _browser = Representation("ClicksOfBrowser", _BROWSER._replace(source="name"), _CLICKS)
 _system = Representation("ClicksOfOperatingSystem", _SYSTEM._replace(source="name"), _CLICKS)
+_language = Representation("ClicksOfLanguage", _LANGUAGE._replace(source="name"), _CLICKS)
 WORKSPACE_OVERVIEW = Representation(
     "",
     *OVERVIEW.pick(
         "", "totalClicks uniqueClicks importedClicks scans clicksByDate topCountries topDevices topReferrers"
     ).fields,
+    _region_of_report.listed("topRegions", _rows(_region_of_report, Breakdown.REGION)),
     _city_of_report.listed("topCities", _rows(_city_of_report, Breakdown.CITY)),
     _browser.listed("topBrowsers", _rows(_browser, Breakdown.BROWSER)),
     _system.listed("topOperatingSystems", _rows(_system, Breakdown.OPERATING_SYSTEM)),
+    _language.listed("topLanguages", _rows(_language, Breakdown.LANGUAGE)),
     *OVERVIEW.pick("", "notCounted refused").fields,
     _top_url.listed("topUrls", lambda report: report.top_urls()),
     _other_urls.nested(
@@ -430,10 +448,14 @@ _share_of_browser = Representation("Browser", _BROWSER._replace(name="name", sou
 _share_of_system = Representation(
     "OperatingSystem", _SYSTEM._replace(name="name", source="name"), _CLICKS, _SHARE
 )
+_share_of_language = Representation(
+    "Language", _LANGUAGE._replace(name="code", source="name"), _CLICKS, _SHARE
+)
 DEVICES = (
     _share_of_device.listed("devices"),
     _share_of_browser.listed("browsers"),
     _share_of_system.listed("operatingSystems"),
+    _share_of_language.listed("languages"),
 )
 
 
@@ -442,6 +464,7 @@ def devices(counts: Counts, limit: int | None) -> dict[str, Any]:
         "devices": _shares(_share_of_device, counts[Breakdown.DEVICE], limit),
         "browsers": _shares(_share_of_browser, counts[Breakdown.BROWSER], limit),
         "operatingSystems": _shares(_share_of_system, counts[Breakdown.OPERATING_SYSTEM], limit),
+        "languages": _shares(_share_of_language, counts[Breakdown.LANGUAGE], limit),
     }
 
 
@@ -459,13 +482,10 @@ _share_of_country = Representation(
     _CLICKS,
     _SHARE,
 )
-# The value of the list is "DE Berlin".
-_city = Representation(
-    "City",
-    _CITY._replace(name="name", source=lambda value: value.name.partition(" ")[2]),
-    _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0]),
-    _CLICKS,
+_region = Representation(
+    "Region", _REGION._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
 )
+_city = Representation("City", _CITY._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS)
 _attribution = Representation(
     "Attribution",
     text("text", None, "IP Geolocation by DB-IP"),
@@ -473,11 +493,12 @@ _attribution = Representation(
 )
 PLACES = (
     _share_of_country.listed("countries"),
+    _region.listed("regions"),
     _city.listed("cities"),
     _attribution.nested(
         "attribution",
         required=False,
-        help_text="Show it beside the cities. Present only if the licence of the city database requires it.",
+        help_text="Show it beside regions and cities. Present only if the licence of the city database requires it.",
     ),
 )
 
@@ -485,6 +506,7 @@ PLACES = (
 def places(counts: Counts, limit: int | None, attribution: Attribution | None) -> dict[str, Any]:
     return {
         "countries": _shares(_share_of_country, counts[Breakdown.COUNTRY], limit),
+        "regions": [_region(value) for value in counts[Breakdown.REGION]],
         "cities": [_city(value) for value in counts[Breakdown.CITY]],
         **({} if attribution is None else {"attribution": attribution}),
     }
@@ -497,10 +519,12 @@ _click = Representation(
     choice("kind", lambda click: Kind(click.kind).name.lower(), [*KINDS], "click", "Only a `click` counts."),
     text("reason", lambda click: click.reason or None, None, "The reason for a refusal.", allow_null=True),
     _COUNTRY,
+    _REGION,
     _CITY,
     _DEVICE,
     _BROWSER,
     _SYSTEM,
+    _LANGUAGE,
     text(
         "referrer",
         lambda click: click.referrer or "direct",

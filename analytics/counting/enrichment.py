@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, DIRECT, UNKNOWN
-from analytics.journal.agents import long_agent
+from analytics.journal.agents import agent_and_language
 from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED, Fields
 from analytics.models import Dimension
 from analytics.visitors.geo import geo
@@ -29,8 +29,9 @@ class Facts(NamedTuple):
     """What is counted of a request. ``keys``: the values of dimensions that a click adds to, see
     `analytics.counting.days`.
 
-    ``client`` is the device, the operating system and the browser, ``place`` the country and the city, as in
-    `analytics.dimensions`. ``visitor`` is None for visitors that opted out. ``branch_number``: see links.models.Route.
+    ``client`` is the device, the operating system, the browser and its language, ``place`` the country, the city and
+    the region, as in `analytics.dimensions`. ``visitor`` is None for visitors that opted out. ``branch_number``: see
+    links.models.Route.
     """
 
     time: int
@@ -48,7 +49,7 @@ class Facts(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an address is, as texts and keys: with the city, and without it."""
+    """Where an address is, as texts and keys: with city and region, and without them."""
 
     text: str
     keys: tuple[str, ...]
@@ -126,24 +127,29 @@ _SCANNED = (_key(Dimension.SOURCE, "qr"),)
 def _located(address: bytes) -> Place:
     """The place of an address of the journal."""
     location = geo().locate(address.decode())
-    return place_of(location.country or UNKNOWN, location.city or UNKNOWN)
+    return place_of(location.country or UNKNOWN, location.city or UNKNOWN, location.region or "")
 
 
 @lru_cache(maxsize=8192)
-def place_of(country: str, city: str) -> Place:
-    city = city.translate(_SEPARATORS)
+def place_of(country: str, city: str, region: str = "") -> Place:
+    """``region`` is empty if it is unknown."""
+    nowhere = f"{country} {UNKNOWN}"
+    place = f"{country} {city}\t{region}" if region else f"{country} {city}"
+    place = place.translate(_SEPARATORS)
     countries = () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
-    cities = () if city == UNKNOWN else (_key(Dimension.CITY, f"{country} {city}"),)
-    return Place(f"{country} {city}", countries + cities, f"{country} {UNKNOWN}", countries)
+    cities = () if place == nowhere else (_key(Dimension.CITY, place),)
+    return Place(place, countries + cities, nowhere, countries)
 
 
 @lru_cache(maxsize=8192)
-def _client(user_agent: bytes) -> tuple[str, tuple[str, ...], bytes]:
-    """The text and the key of a client, and a hash of its user agent. ``user_agent`` is as in the journal."""
-    user_agent = long_agent(user_agent)
+def _client(recorded: bytes) -> tuple[str, tuple[str, ...], bytes]:
+    """The text and the key of a client, and a hash of its user agent. ``recorded``: the agent of the journal."""
+    user_agent, language = agent_and_language(recorded)
     agent = parse_agent(user_agent.decode())
     browser = (agent.browser or UNKNOWN).translate(_SEPARATORS)
     client = f"{agent.form_factor}\t{agent.operating_system}\t{browser}"
+    if language:
+        client += f"\t{language.decode()}"
     return client, (_key(Dimension.CLIENT, client),), blake2b(user_agent, digest_size=16).digest()
 
 

@@ -21,11 +21,14 @@ from analytics.dimensions import (
     DEFINITIONS,
     DEVICE_OF_CLIENT,
     DIRECT,
+    LANGUAGE_OF_CLIENT,
     OF_UNKNOWN_CLICKS,
+    REGION_OF_CITY,
     SITE,
     SYSTEM_OF_CLIENT,
     UNKNOWN,
     UNKNOWN_BRANCH,
+    WHOLE_CITY_OF_CITY,
 )
 from analytics.models import Dimension, Kind
 from analytics.reports.conditions import Condition
@@ -44,9 +47,13 @@ from analytics.reports.scope import NONE, Scope
 MAX_REQUESTS = 1_000_000
 CHANNEL = "channel"
 
-_PLACE = f"value AS place, {COUNTRY_OF_CITY} AS country, {CITY_OF_CITY} AS city"
+_PLACE = (
+    f"{WHOLE_CITY_OF_CITY} AS whole_city, {COUNTRY_OF_CITY} AS country, {CITY_OF_CITY} AS city,"
+    f" {REGION_OF_CITY} AS region"
+)
 _CLIENT = (
-    f"{DEVICE_OF_CLIENT} AS device, {SYSTEM_OF_CLIENT} AS operating_system, {BROWSER_OF_CLIENT} AS browser"
+    f"{DEVICE_OF_CLIENT} AS device, {SYSTEM_OF_CLIENT} AS operating_system, {BROWSER_OF_CLIENT} AS browser,"
+    f" {LANGUAGE_OF_CLIENT} AS language"
 )
 _VALUES = "SELECT week, number, text AS value FROM analytics_clicktext"
 # The texts of each column with numbers, and the values of these texts.
@@ -75,16 +82,18 @@ class Filter(NamedTuple):
     unknown: str = UNKNOWN
 
 
-_COUNTRY, _CITY, _WHOLE_CITY = (
-    f"coalesce(place.{name}, '{UNKNOWN}')" for name in ("country", "city", "place")
+_COUNTRY, _CITY, _WHOLE_CITY, _REGION = (
+    f"coalesce(place.{name}, '{UNKNOWN}')" for name in ("country", "city", "whole_city", "region")
 )
 FILTERS = {
     "country": Filter("place", (_COUNTRY,)),
     "city": Filter("place", (_CITY, _WHOLE_CITY)),
+    "region": Filter("place", (_REGION, f"{_COUNTRY} || ' ' || {_REGION}")),
     "continent": Filter("place", (_COUNTRY,)),
     "device": Filter("client", (f"coalesce(client.device, '{UNKNOWN}')",)),
     "browser": Filter("client", (f"coalesce(client.browser, '{UNKNOWN}')",)),
     "os": Filter("client", (f"coalesce(client.operating_system, '{UNKNOWN}')",)),
+    "language": Filter("client", (f"coalesce(client.language, '{UNKNOWN}')",)),
     "referrer": Filter("referrer", (_SITE,)),
     CHANNEL: Filter("referrer", (_CHANNEL,)),
     "branch": Filter("branch", (f"coalesce(branch.branch, '{NONE}')",), NONE),
