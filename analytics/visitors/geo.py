@@ -29,8 +29,8 @@ from common.http.client_address import ip_number, is_global
 NAME_CHARACTERS = 100
 SAMPLE = 300
 
-# The reader's exceptions for a missing, truncated or damaged file.
-_UNREADABLE = (OSError, ValueError, TypeError, maxminddb.InvalidDatabaseError)
+# The reader's exceptions for a missing, truncated or damaged file. SystemError is its bug with some damaged texts.
+_UNREADABLE = (OSError, ValueError, TypeError, SystemError, maxminddb.InvalidDatabaseError)
 # PostgreSQL refuses NUL; the other control characters would allow forged log lines.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 

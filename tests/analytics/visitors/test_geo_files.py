@@ -155,6 +155,8 @@ def test_damaged_record_beyond_the_sample_gives_no_location(tmp_path: Path) -> N
     assert database.locate("9.9.9.9") == Location("US", None)
 
 
+# The C reader calls a deprecated function for some damaged texts.
+@pytest.mark.filterwarnings("ignore:PyUnicode_FromStringAndSize:DeprecationWarning")
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_damaged_files_never_fail_a_lookup(tmp_path: Path, ip_version: int) -> None:
     records = {f"{first}.8.8.0/24": nested("FR", "Paris") for first in range(1, 20)}
@@ -170,7 +172,7 @@ def test_damaged_files_never_fail_a_lookup(tmp_path: Path, ip_version: int) -> N
         for first in range(1, 20):
             country, city, region = database.locate(f"{first}.8.8.8")
             assert country is None or country in COUNTRY_CODES
-            assert city is None or city.isprintable()
+            assert all(name is None or name.isprintable() for name in (city, region))
 
 
 def damage(path: Path, country: str) -> Path:
