@@ -1,4 +1,6 @@
-"""Clicks as varied as on a busy service: 10,000 links (Zipf), 5,000 agents, 100,000 addresses, 200 referrers."""
+"""Clicks as varied as on a busy service: 10,000 links (Zipf), 5,000 agents, 100,000 addresses, 200 referrers, 10
+languages.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from analytics.models import Kind
 from testing.visitors.agents import agent
 
 LINKS, AGENTS, ADDRESSES, SITES = 10_000, 5_000, 100_000, 200
+# From the most to the least frequent one.
+LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ja", "pl", "nl", "tr")
 # Visits out of ten that send a referrer.
 REFERRED = 4
 
@@ -28,19 +32,23 @@ class Traffic:
             f"{rng.randrange(1, 223)}.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(256)}"
             for _ in range(ADDRESSES)
         ]
+        shares = [1 / (rank + 1) for rank in range(len(LANGUAGES))]
+        self._languages = dict(zip(self._addresses, rng.choices(LANGUAGES, shares, k=ADDRESSES), strict=True))
         self._referrers = [f"https://www.site{number}.example/page/{number}" for number in range(SITES)]
 
     def records(self, count: int, *, spread: int = 0) -> Iterator[Record]:
         """Clicks dated now, or in order over the last ``spread`` seconds."""
         rng, now = self._rng, time.time_ns() // 1000
         for number, link in enumerate(rng.choices(self._links, cum_weights=self._weights, k=count)):
+            address = rng.choice(self._addresses)
             yield Record(
                 time=now - int(spread * 1_000_000 * (1 - number / count)),
                 subject=link,
                 kind=Kind.CLICK,
                 flags=0,
-                address=rng.choice(self._addresses),
+                address=address,
                 reason="",
                 user_agent=rng.choice(self._agents),
                 referrer=rng.choice(self._referrers) if rng.randrange(10) < REFERRED else "",
+                language=self._languages[address],
             )
