@@ -44,26 +44,30 @@ class Definition(NamedTuple):
 
 
 # No name has a tab. An unknown language or region takes no space: the values of clicks without one have no such part.
-_TAB = r"E'\t'"
+_TAB, _SPACE = r"E'\t'", "' '"
 
 
-def _last_part(name: str) -> str:
-    return f"CASE {name} WHEN '{UNKNOWN}' THEN '' ELSE {_TAB} || {name} END"
+def _last_part(name: str, separator: str) -> str:
+    return f"CASE {name} WHEN '{UNKNOWN}' THEN '' ELSE {separator} || {name} END"
 
 
-def _part(number: int) -> str:
-    return f"split_part(value, {_TAB}, {number})"
+def _part(number: int, separator: str = _TAB) -> str:
+    return f"split_part(value, {separator}, {number})"
 
 
-def _known_part(number: int) -> str:
-    return f"coalesce(nullif({_part(number)}, ''), '{UNKNOWN}')"
+def _known_part(number: int, separator: str = _TAB) -> str:
+    return f"coalesce(nullif({_part(number, separator)}, ''), '{UNKNOWN}')"
 
 
-_CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser || {_last_part('language')}"
+_CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser"
 DEVICE_OF_CLIENT, SYSTEM_OF_CLIENT, BROWSER_OF_CLIENT = (_part(number) for number in (1, 2, 3))
+# Only the texts of raw clicks have it, see `analytics.counting.raw_clicks`.
 LANGUAGE_OF_CLIENT = _known_part(4)
-_CITY = f"country || ' ' || city || {_last_part('region')}"
-COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
+_COUNTRY = f"country || {_last_part('language', _SPACE)}"
+LANGUAGE_OF_COUNTRY = _known_part(2, _SPACE)
+_CITY = f"country || ' ' || city || {_last_part('region', _TAB)}"
+# Of values of COUNTRY and CITY.
+COUNTRY_OF_PLACE = _part(1, _SPACE)
 # With its country, like that of the region: names are not unique.
 WHOLE_CITY_OF_CITY = _part(1)
 CITY_OF_CITY = f"substr({WHOLE_CITY_OF_CITY}, strpos(value, ' ') + 1)"
@@ -83,9 +87,15 @@ _OUTCOME = f"""CASE kind
     {" ".join(f"WHEN {Kind[name.upper()]} THEN '{name}'" for name in NOT_COUNTED)} ELSE '{REFUSED_PREFIX}' || reason
 END"""
 
+
+def _is_known(*names: str) -> str:
+    parts = [f"{name} <> '{UNKNOWN}'" for name in names]
+    return f"({' OR '.join(parts)})"
+
+
 DEFINITIONS = (
-    Definition(Dimension.COUNTRY, "country", condition=f"country <> '{UNKNOWN}'"),
-    Definition(Dimension.CITY, _CITY, condition=f"(city <> '{UNKNOWN}' OR region <> '{UNKNOWN}')"),
+    Definition(Dimension.COUNTRY, _COUNTRY, condition=_is_known("country", "language")),
+    Definition(Dimension.CITY, _CITY, condition=_is_known("city", "region")),
     Definition(Dimension.CLIENT, _CLIENT, unknown="\t".join([UNKNOWN] * 3)),
     Definition(
         Dimension.REFERRER,

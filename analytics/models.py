@@ -25,11 +25,13 @@ class Dimension(models.IntegerChoices):
     Only ``CLIENT`` has every click, see `analytics.dimensions`.
     """
 
+    # With the language of the browser, after a space: most visitors of a country have the same, so this adds fewer
+    # values than with the browser, and a click adds no row for it.
     COUNTRY = 1
     # Values contain the country ("DE Berlin"), because the names of cities are not unique, and the region, which the
     # city mostly decides, after a tab.
     CITY = 2
-    # Device, operating system, browser and language in one value: a click on a quiet link adds one row for all four.
+    # Device, operating system and browser in one value: a click on a quiet link adds one row for all three.
     CLIENT = 3
     REFERRER = 4
     OUTCOME = 5

@@ -198,6 +198,7 @@ _date = Representation(
     _unique("uniqueClicks", lambda row: row[2], "The part of the range's `uniqueClicks` in this step."),
 )
 _country = Representation("ClicksOfCountry", _COUNTRY._replace(source="name"), _CLICKS)
+_language = Representation("ClicksOfLanguage", _LANGUAGE._replace(source="name"), _CLICKS)
 _device = Representation("ClicksOfDevice", _DEVICE._replace(source="name"), _CLICKS)
 _referrer = Representation(
     "ClicksOfReferrer",
@@ -230,6 +231,7 @@ OVERVIEW = Representation(
     ),
     _date.listed("clicksByDate", lambda report: [_date(row) for row in report.dates()]),
     _country.listed("topCountries", _rows(_country, Breakdown.COUNTRY)),
+    _language.listed("topLanguages", _rows(_language, Breakdown.LANGUAGE)),
     _device.listed("topDevices", _rows(_device, Breakdown.DEVICE)),
     _referrer.listed("topReferrers", _rows(_referrer, Breakdown.REFERRER)),
     BRANCHES._replace(source=lambda report: branches(report.overview.branches, report.overview.clicks)),
@@ -328,17 +330,16 @@ _region_of_report = Representation(
 )
 _browser = Representation("ClicksOfBrowser", _BROWSER._replace(source="name"), _CLICKS)
 _system = Representation("ClicksOfOperatingSystem", _SYSTEM._replace(source="name"), _CLICKS)
-_language = Representation("ClicksOfLanguage", _LANGUAGE._replace(source="name"), _CLICKS)
 WORKSPACE_OVERVIEW = Representation(
     "",
     *OVERVIEW.pick(
-        "", "totalClicks uniqueClicks importedClicks scans clicksByDate topCountries topDevices topReferrers"
+        "",
+        "totalClicks uniqueClicks importedClicks scans clicksByDate topCountries topLanguages topDevices topReferrers",
     ).fields,
     _region_of_report.listed("topRegions", _rows(_region_of_report, Breakdown.REGION)),
     _city_of_report.listed("topCities", _rows(_city_of_report, Breakdown.CITY)),
     _browser.listed("topBrowsers", _rows(_browser, Breakdown.BROWSER)),
     _system.listed("topOperatingSystems", _rows(_system, Breakdown.OPERATING_SYSTEM)),
-    _language.listed("topLanguages", _rows(_language, Breakdown.LANGUAGE)),
     *OVERVIEW.pick("", "notCounted refused").fields,
     _top_url.listed("topUrls", lambda report: report.top_urls()),
     _other_urls.nested(
@@ -448,14 +449,10 @@ _share_of_browser = Representation("Browser", _BROWSER._replace(name="name", sou
 _share_of_system = Representation(
     "OperatingSystem", _SYSTEM._replace(name="name", source="name"), _CLICKS, _SHARE
 )
-_share_of_language = Representation(
-    "Language", _LANGUAGE._replace(name="code", source="name"), _CLICKS, _SHARE
-)
 DEVICES = (
     _share_of_device.listed("devices"),
     _share_of_browser.listed("browsers"),
     _share_of_system.listed("operatingSystems"),
-    _share_of_language.listed("languages"),
 )
 
 
@@ -464,7 +461,6 @@ def devices(counts: Counts, limit: int | None) -> dict[str, Any]:
         "devices": _shares(_share_of_device, counts[Breakdown.DEVICE], limit),
         "browsers": _shares(_share_of_browser, counts[Breakdown.BROWSER], limit),
         "operatingSystems": _shares(_share_of_system, counts[Breakdown.OPERATING_SYSTEM], limit),
-        "languages": _shares(_share_of_language, counts[Breakdown.LANGUAGE], limit),
     }
 
 

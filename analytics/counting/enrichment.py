@@ -49,12 +49,12 @@ class Facts(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an address is, as texts and keys: with city and region, and without them."""
+    """Where an address is: as a text, with city and region and without them, and the key of the city."""
 
     text: str
-    keys: tuple[str, ...]
     country_text: str
-    country_keys: tuple[str, ...]
+    country: str
+    city_keys: tuple[str, ...]
 
 
 class _Referrer(NamedTuple):
@@ -82,17 +82,17 @@ def facts_of(
         place = places.get(address)
         if place is None:
             place = places[address] = _located(address)
-        text, keys, country_text, country_keys = place
-        client, client_keys, agent_hash = _client(agent)
+        text, country_text, country, city_keys = place
+        client, client_keys, language, agent_hash = _client(agent)
         visitor = None
         if flags & OPTED_OUT:
-            text, keys = country_text, country_keys
+            text, city_keys = country_text, ()
         else:
             identity = hashes[time // DAY_MICROSECONDS].copy()
             identity.update(_pack_visitor(link_id, agent_hash) + address)
             [visitor] = _unpack_visitor(identity.digest())
         url, referrer_keys = _referrer(referrer)
-        keys = client_keys + keys + referrer_keys
+        keys = client_keys + _country_keys(country, language) + city_keys + referrer_keys
         if flags & SCANNED:
             keys += _SCANNED
         made.append(
@@ -136,21 +136,29 @@ def place_of(country: str, city: str, region: str = "") -> Place:
     nowhere = f"{country} {UNKNOWN}"
     place = f"{country} {city}\t{region}" if region else f"{country} {city}"
     place = place.translate(_SEPARATORS)
-    countries = () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
-    cities = () if place == nowhere else (_key(Dimension.CITY, place),)
-    return Place(place, countries + cities, nowhere, countries)
+    return Place(place, nowhere, country, () if place == nowhere else (_key(Dimension.CITY, place),))
 
 
 @lru_cache(maxsize=8192)
-def _client(recorded: bytes) -> tuple[str, tuple[str, ...], bytes]:
-    """The text and the key of a client, and a hash of its user agent. ``recorded``: the agent of the journal."""
-    user_agent, language = agent_and_language(recorded)
+def _country_keys(country: str, language: str) -> tuple[str, ...]:
+    if language:
+        return (_key(Dimension.COUNTRY, f"{country} {language}"),)
+    return () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
+
+
+@lru_cache(maxsize=8192)
+def _client(recorded: bytes) -> tuple[str, tuple[str, ...], str, bytes]:
+    """The text and the key of a client, its language, which is empty if it is unknown, and a hash of its user agent.
+
+    ``recorded``: the agent of the journal.
+    """
+    user_agent, encoded = agent_and_language(recorded)
+    language = encoded.decode()
     agent = parse_agent(user_agent.decode())
     browser = (agent.browser or UNKNOWN).translate(_SEPARATORS)
     client = f"{agent.form_factor}\t{agent.operating_system}\t{browser}"
-    if language:
-        client += f"\t{language.decode()}"
-    return client, (_key(Dimension.CLIENT, client),), blake2b(user_agent, digest_size=16).digest()
+    text = f"{client}\t{language}" if language else client
+    return text, (_key(Dimension.CLIENT, client),), language, blake2b(user_agent, digest_size=16).digest()
 
 
 def site_of(referrer: bytes) -> str:

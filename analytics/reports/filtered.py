@@ -20,12 +20,11 @@ from links.models import Link
 
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
 _COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES)
-# The lists of the values that `_client` and `_place` return.
+# The lists of the parts of a client, in their order, and of the values that `_place` returns.
 _CLIENT = {
     "device": Breakdown.DEVICE,
     "os": Breakdown.OPERATING_SYSTEM,
     "browser": Breakdown.BROWSER,
-    "language": Breakdown.LANGUAGE,
 }
 _PLACE = {"country": Breakdown.COUNTRY, "whole_region": Breakdown.REGION, "whole_city": Breakdown.CITY}
 
@@ -66,9 +65,8 @@ def agents(
         return reads.agents(link, query)
     if _are_of(clicks, _CLIENT) and _has(link, utm):
         values = reads.values(link, query, Breakdown.CLIENT)
-        return _fold(
-            ((_client(value.name), value.clicks) for value in values), clicks.filters, _CLIENT, limit
-        )
+        parts = ((dict(zip(_CLIENT, value.name.split("\t"), strict=True)), value.clicks) for value in values)
+        return _fold(parts, clicks.filters, _CLIENT, limit)
     scope, period = _scope(link, utm), _period(link, query)
     return figures(scope, period, query, clicks, Wanted(reads.AGENTS, (), limit)).counts
 
@@ -81,14 +79,10 @@ def places(
         return reads.places(link, query, limit)
     if _are_of(clicks, {"country", "continent", "region", "city"}) and _has(link, utm):
         values = reads.values(link, query, Breakdown.PLACE)
-        return _fold(((_place(value.name), value.clicks) for value in values), clicks.filters, _PLACE, limit)
+        parts = ((_place(value.name), value.clicks) for value in values)
+        return _fold(parts, clicks.filters, _PLACE, limit)
     scope, period = _scope(link, utm), _period(link, query)
     return figures(scope, period, query, clicks, Wanted(reads.PLACES, (), limit)).counts
-
-
-def _client(value: str) -> dict[str, str]:
-    device, system, browser, *known = value.split("\t")
-    return {"device": device, "os": system, "browser": browser, "language": known[0] if known else UNKNOWN}
 
 
 def _place(value: str) -> dict[str, str]:

@@ -18,11 +18,11 @@ from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
     BRANCH,
     BROWSER_OF_CLIENT,
-    COUNTRY_OF_CITY,
+    COUNTRY_OF_PLACE,
     DEVICE_OF_CLIENT,
     DIRECT,
     IS_CLICK,
-    LANGUAGE_OF_CLIENT,
+    LANGUAGE_OF_COUNTRY,
     OF_ALL_LINKS,
     OF_BRANCHES,
     OF_UNKNOWN_CLICKS,
@@ -73,13 +73,13 @@ class _Part(NamedTuple):
         return self.value == "value"
 
 
-def _with_rest(stored: Dimension, rest: str) -> tuple[_Part, ...]:
-    return (_Part(stored), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
+def _with_rest(stored: Dimension, rest: str, value: str = "value") -> tuple[_Part, ...]:
+    return (_Part(stored, value), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
 
 
 def _of_places(value: str) -> tuple[_Part, ...]:
     """The unknown places of a country have the country's clicks without those of its known places."""
-    unknown, nowhere = f"{COUNTRY_OF_CITY} || ' {UNKNOWN}'", f"'{UNKNOWN} {UNKNOWN}'"
+    unknown, nowhere = f"{COUNTRY_OF_PLACE} || ' {UNKNOWN}'", f"'{UNKNOWN} {UNKNOWN}'"
     return (
         _Part(Dimension.CITY, value),
         _Part(Dimension.COUNTRY, unknown),
@@ -90,14 +90,14 @@ def _of_places(value: str) -> tuple[_Part, ...]:
 
 
 _LISTS = {
-    Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN),
+    Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN, COUNTRY_OF_PLACE),
+    Breakdown.LANGUAGE: _with_rest(Dimension.COUNTRY, UNKNOWN, LANGUAGE_OF_COUNTRY),
     Breakdown.CITY: _of_places(WHOLE_CITY_OF_CITY),
-    Breakdown.REGION: _of_places(f"{COUNTRY_OF_CITY} || ' ' || {REGION_OF_CITY}"),
+    Breakdown.REGION: _of_places(f"{COUNTRY_OF_PLACE} || ' ' || {REGION_OF_CITY}"),
     Breakdown.PLACE: _of_places("value"),
     Breakdown.DEVICE: (_Part(Dimension.CLIENT, DEVICE_OF_CLIENT),),
     Breakdown.BROWSER: (_Part(Dimension.CLIENT, BROWSER_OF_CLIENT),),
     Breakdown.OPERATING_SYSTEM: (_Part(Dimension.CLIENT, SYSTEM_OF_CLIENT),),
-    Breakdown.LANGUAGE: (_Part(Dimension.CLIENT, LANGUAGE_OF_CLIENT),),
     Breakdown.REFERRER: _with_rest(Dimension.REFERRER, DIRECT),
     Breakdown.OUTCOME: (_Part(Dimension.OUTCOME),),
     Breakdown.SOURCE: (_Part(Dimension.SOURCE),),

@@ -8,7 +8,7 @@ up for the groups. It also adds up the roll-ups, to notice clicks whose raw rows
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
     BROWSER_OF_CLIENT,
     CITY_OF_CITY,
-    COUNTRY_OF_CITY,
+    COUNTRY_OF_PLACE,
     DEFINITIONS,
     DEVICE_OF_CLIENT,
     DIRECT,
@@ -40,7 +40,7 @@ from analytics.reports.figures import (
     parameters_of,
 )
 from analytics.reports.periods import Period
-from analytics.reports.queries import lists
+from analytics.reports.queries import Breakdown, lists
 from analytics.reports.scope import NONE, Scope
 
 # A statement reads at most this many requests, or refuses.
@@ -48,7 +48,7 @@ MAX_REQUESTS = 1_000_000
 CHANNEL = "channel"
 
 _PLACE = (
-    f"{WHOLE_CITY_OF_CITY} AS whole_city, {COUNTRY_OF_CITY} AS country, {CITY_OF_CITY} AS city,"
+    f"{WHOLE_CITY_OF_CITY} AS whole_city, {COUNTRY_OF_PLACE} AS country, {CITY_OF_CITY} AS city,"
     f" {REGION_OF_CITY} AS region"
 )
 _CLIENT = (
@@ -191,7 +191,7 @@ def from_raw_clicks(
         conditions=" AND ".join(conditions),
         imported=_imported(scope) if are_unknown_in else _NO_IMPORTED,
     )
-    text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=lists(wanted.breakdowns))
+    text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=_lists(wanted.breakdowns))
     others = [
         f"SELECT {Row.READ}, '', count(*), 0 FROM read",
         f"SELECT {Row.IMPORTED}, '', coalesce(sum(clicks), 0)::bigint, 0 FROM imported",
@@ -251,7 +251,8 @@ def _parts() -> list[str]:
             continue
         clicks = "unique_clicks" if definition.dimension == Dimension.UNIQUE_BRANCH else "clicks"
         columns = {
-            "place": _PLACE,
+            # The client has the language, see `_lists`.
+            "place": f"{_PLACE}, '{UNKNOWN}' AS language",
             "client": f"value AS client, {_CLIENT}",
             "referrer": "coalesce(value, '') AS referrer",
             # Of both tables, so that the planner converts no other text. The unique clicks are counted already.
@@ -277,6 +278,22 @@ def _parts() -> list[str]:
     WHERE EXISTS (SELECT FROM imported)
     """)
     return parts
+
+
+def _lists(breakdowns: Collection[Breakdown]) -> str:
+    """Like `lists`. Raw clicks have the language with the client, where roll-ups have it with the country."""
+    others = [breakdown for breakdown in breakdowns if breakdown != Breakdown.LANGUAGE]
+    queries = [lists(others)] if others else []
+    if Breakdown.LANGUAGE in breakdowns:
+        queries.append(f"""
+        SELECT {Breakdown.LANGUAGE:d}, value, sum(clicks)::bigint FROM (
+            SELECT coalesce(client.language, '{UNKNOWN}') AS value, clicks FROM grouped g
+            LEFT JOIN ({_TEXTS["client"]}) client ON client.week = g.week AND client.number = g.client
+            WHERE g.by = 'client'
+            UNION ALL SELECT '{UNKNOWN}', clicks FROM imported
+        ) languages GROUP BY 2
+        """)
+    return " UNION ALL ".join(queries)
 
 
 def _channels() -> str:

@@ -77,8 +77,8 @@ def unknown_codes(domain: Domain, period: Period) -> list[tuple[date, int]]:
     return [(day, hits) for day, hits in fetch(_BY_DATE, values)]
 
 
-TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
-AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM, Breakdown.LANGUAGE)
+TOP = (Breakdown.COUNTRY, Breakdown.LANGUAGE, Breakdown.DEVICE, Breakdown.REFERRER)
+AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM)
 PLACES = (Breakdown.COUNTRY, Breakdown.REGION, Breakdown.CITY)
 # Shorter ranges are read day by day.
 _LONG_DAYS = 7

@@ -156,11 +156,11 @@ def dimension_values(fact: Fact) -> list[tuple[Dimension, str]]:
     if fact.kind != Kind.CLICK:
         return [(Dimension.OUTCOME, fact.kind.name.lower())]
     host = (urlsplit(fact.referrer).hostname or fact.referrer or "direct").removeprefix("www.")
-    language = "" if fact.language == "unknown" else f"\t{fact.language}"
+    language = "" if fact.language == "unknown" else f" {fact.language}"
     region = "" if fact.region == "unknown" else f"\t{fact.region}"
-    values = [(Dimension.CLIENT, f"{fact.device}\t{fact.operating_system}\t{fact.browser}{language}")]
-    if fact.country != "unknown":
-        values.append((Dimension.COUNTRY, fact.country))
+    values = [(Dimension.CLIENT, f"{fact.device}\t{fact.operating_system}\t{fact.browser}")]
+    if fact.country != "unknown" or language:
+        values.append((Dimension.COUNTRY, f"{fact.country}{language}"))
     if fact.city != "unknown" or region:
         values.append((Dimension.CITY, f"{fact.country} {fact.city}{region}"))
     if host != "direct":

@@ -97,9 +97,11 @@ def test_place_is_looked_up_once_per_address() -> None:
     assert places[b"212.58.244.20"] == place_of("GB", "unknown")
 
 
-def test_a_region_may_be_known_without_a_city() -> None:
+def test_region_and_language_may_be_known_without_city_and_country() -> None:
     result = facts(record(), SALTS, {ADDRESS.encode(): place_of("DE", "unknown", "Bavaria")})
     assert (result.place, result.keys[1:]) == ("DE unknown\tBavaria", ("1DE", "2DE unknown\tBavaria"))
+    german = facts(record(language="de"), SALTS, {ADDRESS.encode(): place_of("unknown", "unknown")})
+    assert (german.client[-3:], german.keys[1:]) == ("\tde", ("1unknown de",))
 
 
 def test_opted_out_visitor_has_neither_city_nor_region_nor_hash() -> None:

@@ -15,25 +15,15 @@ DAY = {"startDate": "2026-03-01", "endDate": "2026-03-01"}
 
 
 def test_link_without_clicks(api: APIClient, link: str) -> None:
-    assert report(api, link, "/devices") == {
-        "devices": [],
-        "browsers": [],
-        "operatingSystems": [],
-        "languages": [],
-    }
-    assert report(api, link, "/devices", **DAY) == {
-        "devices": [],
-        "browsers": [],
-        "operatingSystems": [],
-        "languages": [],
-    }
+    assert report(api, link, "/devices") == {"devices": [], "browsers": [], "operatingSystems": []}
+    assert report(api, link, "/devices", **DAY) == {"devices": [], "browsers": [], "operatingSystems": []}
 
 
 @pytest.mark.parametrize("query", [{}, DAY])
 def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
     facts = [
-        Fact("2026-03-01T10:00Z", language="haw"),
-        Fact("2026-03-01T11:00Z", device="mobile", operating_system="Android", language="de"),
+        Fact("2026-03-01T10:00Z", device="desktop", browser="Firefox", operating_system="Linux"),
+        Fact("2026-03-01T11:00Z", device="mobile", browser="Firefox", operating_system="Android"),
         Fact("2026-03-01T12:00Z", device="tablet", browser="unknown", operating_system="unknown"),
         Fact(
             "2026-03-01T12:00Z", device="mobile", browser="unknown", operating_system="x", kind=Kind.CRAWLER
@@ -54,11 +44,6 @@ def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
             {"name": "Android", "clicks": 1, "percentage": 33.4},
             {"name": "Linux", "clicks": 1, "percentage": 33.3},
             {"name": "unknown", "clicks": 1, "percentage": 33.3},
-        ],
-        "languages": [
-            {"code": "de", "clicks": 1, "percentage": 33.4},
-            {"code": "haw", "clicks": 1, "percentage": 33.3},
-            {"code": "unknown", "clicks": 1, "percentage": 33.3},
         ],
     }
 

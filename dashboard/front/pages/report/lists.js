@@ -32,15 +32,14 @@ export function rowsOf(dimension, counted, total) {
  * @returns {import("./report.js").Lists}
  */
 export function listsOf(overview, devices, places) {
-    const { topCountries, topReferrers, topDevices } = overview;
-    const { topRegions = [], topCities = [], topBrowsers = [], topOperatingSystems = [], topLanguages = [] } = overview;
+    const { topCountries, topLanguages, topReferrers, topDevices } = overview;
+    const { topRegions = [], topCities = [], topBrowsers = [], topOperatingSystems = [] } = overview;
     const countries = places?.countries ?? topCountries.map(({ country, clicks }) => ({ code: country, clicks }));
     const regions = places?.regions ?? topRegions.map(({ region, ...counted }) => ({ name: region, ...counted }));
     const cities = places?.cities ?? topCities.map(({ city, ...counted }) => ({ name: city, ...counted }));
     const types = devices?.devices ?? topDevices.map(({ device, clicks }) => ({ type: device, clicks }));
     const browsers = devices?.browsers ?? topBrowsers.map(({ browser, clicks }) => ({ name: browser, clicks }));
     const systems = devices?.operatingSystems ?? topOperatingSystems.map(({ operatingSystem, clicks }) => ({ name: operatingSystem, clicks }));
-    const languages = devices?.languages ?? topLanguages.map(({ language, clicks }) => ({ code: language, clicks }));
     /** @param {{name: string, country: string}} place as the filter takes it */
     const placeOf = ({ name, country }) => (name === "unknown" || name === OTHER ? name : `${country} ${name}`);
     /** @template Counts @param {Dimension} dimension @param {readonly Counts[]} counted @param {(counts: Counts) => string} valueOf */
@@ -54,6 +53,6 @@ export function listsOf(overview, devices, places) {
         device: list("device", types, ({ type }) => type),
         browser: list("browser", browsers, ({ name }) => name),
         os: list("os", systems, ({ name }) => name),
-        language: list("language", languages, ({ code }) => code),
+        language: list("language", topLanguages, ({ language }) => language),
     };
 }
