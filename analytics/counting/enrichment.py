@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, DIRECT, UNKNOWN
-from analytics.journal.agents import agent_and_language
+from analytics.journal.agents import BEFORE_LANGUAGE, long_agent
 from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED, Fields
 from analytics.models import Dimension
 from analytics.visitors.geo import geo
@@ -78,12 +78,16 @@ def facts_of(
     # the salt in front, it is as secure as with a key, which would be a block of its own, like most user agents.
     hashes = {day: blake2b(salt, digest_size=8) for day, salt in salts.items()}
     made: list[Facts] = []
-    for time, link_id, kind, flags, address, reason, agent, referrer, _ in records:
+    for time, link_id, kind, flags, address, reason, recorded, referrer, _ in records:
         place = places.get(address)
         if place is None:
             place = places[address] = _located(address)
         text, country_text, country, city_keys = place
-        client, client_keys, language, agent_hash = _client(agent)
+        # The cache of clients would be too small for all their languages.
+        agent, _, language = recorded.partition(BEFORE_LANGUAGE)
+        client, client_keys, agent_hash = _client(agent)
+        if language:
+            client += f"\t{language.decode()}"
         visitor = None
         if flags & OPTED_OUT:
             text, city_keys = country_text, ()
@@ -140,25 +144,20 @@ def place_of(country: str, city: str, region: str = "") -> Place:
 
 
 @lru_cache(maxsize=8192)
-def _country_keys(country: str, language: str) -> tuple[str, ...]:
+def _country_keys(country: str, language: bytes) -> tuple[str, ...]:
     if language:
-        return (_key(Dimension.COUNTRY, f"{country} {language}"),)
+        return (_key(Dimension.COUNTRY, f"{country} {language.decode()}"),)
     return () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
 
 
 @lru_cache(maxsize=8192)
-def _client(recorded: bytes) -> tuple[str, tuple[str, ...], str, bytes]:
-    """The text and the key of a client, its language, which is empty if it is unknown, and a hash of its user agent.
-
-    ``recorded``: the agent of the journal.
-    """
-    user_agent, encoded = agent_and_language(recorded)
-    language = encoded.decode()
+def _client(user_agent: bytes) -> tuple[str, tuple[str, ...], bytes]:
+    """The text and the key of a client, and a hash of its user agent. ``user_agent`` is as in the journal."""
+    user_agent = long_agent(user_agent)
     agent = parse_agent(user_agent.decode())
     browser = (agent.browser or UNKNOWN).translate(_SEPARATORS)
     client = f"{agent.form_factor}\t{agent.operating_system}\t{browser}"
-    text = f"{client}\t{language}" if language else client
-    return text, (_key(Dimension.CLIENT, client),), language, blake2b(user_agent, digest_size=16).digest()
+    return client, (_key(Dimension.CLIENT, client),), blake2b(user_agent, digest_size=16).digest()
 
 
 def site_of(referrer: bytes) -> str:

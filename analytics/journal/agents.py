@@ -24,7 +24,7 @@ _PARTS = {
     b"\xff": b" Gecko/20100101 Firefox/",
 }
 
-_BEFORE_LANGUAGE = b"\t"
+BEFORE_LANGUAGE = b"\t"
 
 
 def short_agent(agent: bytes) -> bytes:
@@ -35,12 +35,12 @@ def short_agent(agent: bytes) -> bytes:
 
 def with_language(agent: bytes, language: bytes) -> bytes:
     """``agent`` as in a record of a browser with this language; empty: unknown."""
-    return agent + _BEFORE_LANGUAGE + language if language else agent
+    return agent + BEFORE_LANGUAGE + language if language else agent
 
 
 def agent_and_language(recorded: bytes) -> tuple[bytes, bytes]:
     """The long form of the user agent, and the language; empty if it is unknown."""
-    agent, _, language = recorded.partition(_BEFORE_LANGUAGE)
+    agent, _, language = recorded.partition(BEFORE_LANGUAGE)
     return long_agent(agent), language
 
 

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import random
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import accumulate
 
 from analytics.journal.records import Record
 from analytics.models import Kind
+from analytics.visitors.geo import geo
 from testing.visitors.agents import agent
 
 LINKS, AGENTS, ADDRESSES, SITES = 10_000, 5_000, 100_000, 200
-# From the most to the least frequent one.
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ja", "pl", "nl", "tr")
-# Visits out of ten that send a referrer.
-REFERRED = 4
+# Visits out of ten that send a referrer, and visitors out of ten with the language of their country.
+REFERRED, AT_HOME = 4, 8
 
 
 class Traffic:
@@ -32,8 +33,13 @@ class Traffic:
             f"{rng.randrange(1, 223)}.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(256)}"
             for _ in range(ADDRESSES)
         ]
-        shares = [1 / (rank + 1) for rank in range(len(LANGUAGES))]
-        self._languages = dict(zip(self._addresses, rng.choices(LANGUAGES, shares, k=ADDRESSES), strict=True))
+        own = defaultdict[str | None, str](lambda: rng.choice(LANGUAGES))
+        self._languages = {
+            address: own[geo().locate(address).country]
+            if rng.randrange(10) < AT_HOME
+            else rng.choice(LANGUAGES)
+            for address in self._addresses
+        }
         self._referrers = [f"https://www.site{number}.example/page/{number}" for number in range(SITES)]
 
     def records(self, count: int, *, spread: int = 0) -> Iterator[Record]:

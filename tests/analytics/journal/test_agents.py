@@ -13,7 +13,7 @@ from testing.visitors.agents import FIREFOX, MOBILE, TABLET, agent
 PARTS = st.sampled_from([FIREFOX, MOBILE, TABLET, *map(agent, range(20))])
 
 
-TEXTS = st.lists(st.text(st.characters(exclude_characters="\t")) | PARTS).map("".join)
+TEXTS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\t")) | PARTS).map("".join)
 
 
 @given(TEXTS, st.sampled_from(["", "de", "haw"]))
