@@ -36,8 +36,13 @@ def counted_language(header: str) -> str:
     """Return the preferred language as reports count it: ``pt`` of ``pt-BR``. Empty if there is none.
 
     Only the primary subtag, and only one of ISO 639 (two or three letters): visitors choose the header, and each value
-    multiplies the values of their browser. The country mostly tells the rest.
+    multiplies those of their country, which mostly tells the rest.
     """
+    return _main_subtag(header[:MAX_CHARACTERS])
+
+
+@lru_cache(maxsize=1024)
+def _main_subtag(header: str) -> str:
     main = (preferred_language(header) or "").partition("-")[0]
     return main if 2 <= len(main) <= 3 else ""
 
