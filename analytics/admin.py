@@ -50,8 +50,8 @@ class ClickAdmin(ReadOnlyAdmin):
     """The requests of the last hour, or the latest requests for one link. Clicks have indexes by link and by time."""
 
     list_display = [
-        *("time", "link", "kind", "reason", "country", "city"),
-        *("device", "browser", "operating_system", "short_referrer", "scanned", "branch"),
+        *("time", "link", "kind", "reason", "country", "region", "city"),
+        *("device", "browser", "operating_system", "language", "short_referrer", "scanned", "branch"),
     ]
     sortable_by = ("time",)
     list_display_links = None

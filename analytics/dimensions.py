@@ -43,14 +43,35 @@ class Definition(NamedTuple):
         return f"{IS_CLICK} AND {self.condition}" if self.condition else IS_CLICK
 
 
-# The browser's name comes last and may be any text. The other two come from lists and have no tab.
-_TAB = r"E'\t'"
+# No name has a tab. An unknown language or region takes no space: the values of clicks without one have no such part.
+_TAB, _SPACE = r"E'\t'", "' '"
+
+
+def _last_part(name: str, separator: str) -> str:
+    return f"CASE {name} WHEN '{UNKNOWN}' THEN '' ELSE {separator} || {name} END"
+
+
+def _part(number: int, separator: str = _TAB) -> str:
+    return f"split_part(value, {separator}, {number})"
+
+
+def _known_part(number: int, separator: str = _TAB) -> str:
+    return f"coalesce(nullif({_part(number, separator)}, ''), '{UNKNOWN}')"
+
+
 _CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser"
-DEVICE_OF_CLIENT = f"split_part(value, {_TAB}, 1)"
-SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
-BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
-COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
-CITY_OF_CITY = "substr(value, strpos(value, ' ') + 1)"
+DEVICE_OF_CLIENT, SYSTEM_OF_CLIENT, BROWSER_OF_CLIENT = (_part(number) for number in (1, 2, 3))
+# Only the texts of raw clicks have it, see `analytics.counting.raw_clicks`.
+LANGUAGE_OF_CLIENT = _known_part(4)
+_COUNTRY = f"country || {_last_part('language', _SPACE)}"
+LANGUAGE_OF_COUNTRY = _known_part(2, _SPACE)
+_CITY = f"country || ' ' || city || {_last_part('region', _TAB)}"
+# Of values of COUNTRY and CITY.
+COUNTRY_OF_PLACE = _part(1, _SPACE)
+# With its country, like that of the region: names are not unique.
+WHOLE_CITY_OF_CITY = _part(1)
+CITY_OF_CITY = f"substr({WHOLE_CITY_OF_CITY}, strpos(value, ' ') + 1)"
+REGION_OF_CITY = _known_part(2)
 _HOST = "split_part(referrer, '/', 3)"
 # The host of a stored referrer, for reports on raw clicks. `analytics.counting.enrichment` has the same rule
 # for new clicks; a test compares both.
@@ -66,9 +87,15 @@ _OUTCOME = f"""CASE kind
     {" ".join(f"WHEN {Kind[name.upper()]} THEN '{name}'" for name in NOT_COUNTED)} ELSE '{REFUSED_PREFIX}' || reason
 END"""
 
+
+def _is_known(*names: str) -> str:
+    parts = [f"{name} <> '{UNKNOWN}'" for name in names]
+    return f"({' OR '.join(parts)})"
+
+
 DEFINITIONS = (
-    Definition(Dimension.COUNTRY, "country", condition=f"country <> '{UNKNOWN}'"),
-    Definition(Dimension.CITY, "country || ' ' || city", condition=f"city <> '{UNKNOWN}'"),
+    Definition(Dimension.COUNTRY, _COUNTRY, condition=_is_known("country", "language")),
+    Definition(Dimension.CITY, _CITY, condition=_is_known("city", "region")),
     Definition(Dimension.CLIENT, _CLIENT, unknown="\t".join([UNKNOWN] * 3)),
     Definition(
         Dimension.REFERRER,

@@ -64,6 +64,7 @@ class ConditionField(Text):
 
 
 _BRANCH = re.compile("[0-9a-f]{32}")
+_LANGUAGE = re.compile("[A-Za-z]{2,3}")
 
 
 class _Reading(NamedTuple):
@@ -84,6 +85,10 @@ def _country(value: str) -> str | None:
     return value.upper() if value.isascii() and value.upper() in COUNTRY_CODES else None
 
 
+def _language(value: str) -> str | None:
+    return value.lower() if value == UNKNOWN or _LANGUAGE.fullmatch(value) else None
+
+
 def _branch(value: str) -> str | None:
     if value in {NONE, UNKNOWN}:
         return value
@@ -102,6 +107,10 @@ _FILTERS: Mapping[str, tuple[_Reading, str]] = {
         f"ISO 3166-1 alpha-2 codes, or `{UNKNOWN}`.",
     ),
     "city": (_ANY, f"Cities, of any country (`Berlin`) or of one (`DE Berlin`), or `{UNKNOWN}`."),
+    "region": (
+        _ANY,
+        f"States, provinces and the like, of any country (`Bavaria`) or of one (`DE Bavaria`), or `{UNKNOWN}`.",
+    ),
     "continent": (
         _one_of([*CONTINENTS, UNKNOWN]),
         f"Continents of the countries: {', '.join(f'`{name}`' for name in CONTINENTS)} or `{UNKNOWN}`.",
@@ -109,6 +118,14 @@ _FILTERS: Mapping[str, tuple[_Reading, str]] = {
     "device": (_one_of([*Device.values, UNKNOWN]), f"`desktop`, `mobile`, `tablet` or `{UNKNOWN}`."),
     "browser": (_ANY, "Browsers, as reports name them."),
     "os": (_ANY, "Operating systems, as reports name them."),
+    "language": (
+        _Reading(
+            _language,
+            f"Must be a language code of two or three letters (ISO 639) or {UNKNOWN}.",
+            f"{_LANGUAGE.pattern}|{UNKNOWN}",
+        ),
+        f"Languages that browsers prefer: codes of ISO 639, or `{UNKNOWN}`.",
+    ),
     "referrer": (_Reading(lambda value: value.lower()), f"Hosts, `{DIRECT}` or `{UNKNOWN}`."),
     "channel": (
         _one_of(CHANNELS),

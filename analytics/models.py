@@ -28,8 +28,11 @@ class Dimension(models.IntegerChoices):
     Only ``CLIENT`` has every click, see `analytics.dimensions`.
     """
 
+    # With the language of the browser, after a space: most visitors of a country have the same, so this adds fewer
+    # values than with the browser, and a click adds no row for it.
     COUNTRY = 1
-    # Values contain the country ("DE Berlin"), because the names of cities are not unique.
+    # Values contain the country ("DE Berlin"), because the names of cities are not unique, and the region, which the
+    # city mostly decides, after a tab.
     CITY = 2
     # Device, operating system and browser in one value: a click on a quiet link adds one row for all three.
     CLIENT = 3
@@ -72,9 +75,11 @@ class Click(models.Model):
     reason = models.TextField()
     country = models.TextField()
     city = models.TextField()
+    region = models.TextField()
     device = models.TextField()
     browser = models.TextField()
     operating_system = models.TextField()
+    language = models.TextField()
     referrer = models.TextField()
     scanned = models.BooleanField()
     branch = models.UUIDField(null=True)
@@ -95,9 +100,11 @@ class RawClick(models.Model):
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
     minute = models.IntegerField(db_comment="Minute since 1970 (UTC) in which the request was answered.")
     microsecond = models.IntegerField(db_comment="Microsecond of the minute.")
-    client = models.IntegerField(db_comment="Text: device, operating system and browser, with tabs between.")
+    client = models.IntegerField(
+        db_comment="Text: device, operating system, browser and, if known, language, with tabs between."
+    )
     place = models.IntegerField(
-        db_comment="Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown."
+        db_comment="Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown; if known, tab and region."
     )
     referrer = models.IntegerField(
         db_comment="Text: URL without query and fragment, or unknown. 0 for a direct visit."

@@ -169,7 +169,14 @@ _COUNTRY = text("country", "country", "DE", "ISO 3166-1 alpha-2, or `unknown`.")
 _DEVICE = text("device", "device", "mobile", "`desktop`, `mobile` or `tablet`, or `unknown`.")
 _BROWSER = text("browser", "browser", "Firefox", "A name, or `unknown`.")
 _SYSTEM = text("operatingSystem", "operating_system", "Android", "A name, or `unknown`.")
+_LANGUAGE = text(
+    "language",
+    "language",
+    "de",
+    "The language that the browser prefers, without its country: a code of ISO 639, or `unknown`.",
+)
 _CITY = text("city", "city", "Berlin", "In English, or `unknown`.")
+_REGION = text("region", "region", "Bavaria", "A state, province or the like, in English, or `unknown`.")
 
 _FILTERED = "Null with a filter of clicks or another `kind`."
 
@@ -191,6 +198,7 @@ _date = Representation(
     _unique("uniqueClicks", lambda row: row[2], "The part of the range's `uniqueClicks` in this step."),
 )
 _country = Representation("ClicksOfCountry", _COUNTRY._replace(source="name"), _CLICKS)
+_language = Representation("ClicksOfLanguage", _LANGUAGE._replace(source="name"), _CLICKS)
 _device = Representation("ClicksOfDevice", _DEVICE._replace(source="name"), _CLICKS)
 _referrer = Representation(
     "ClicksOfReferrer",
@@ -223,6 +231,7 @@ OVERVIEW = Representation(
     ),
     _date.listed("clicksByDate", lambda report: [_date(row) for row in report.dates()]),
     _country.listed("topCountries", _rows(_country, Breakdown.COUNTRY)),
+    _language.listed("topLanguages", _rows(_language, Breakdown.LANGUAGE)),
     _device.listed("topDevices", _rows(_device, Breakdown.DEVICE)),
     _referrer.listed("topReferrers", _rows(_referrer, Breakdown.REFERRER)),
     BRANCHES._replace(source=lambda report: branches(report.overview.branches, report.overview.clicks)),
@@ -305,19 +314,29 @@ class _WorkspaceReport(_Report):
         return _other_urls((clicks, None if unique is None else unique - shown))
 
 
+# The value of these lists is "DE Berlin"; the rest is "other".
+_COUNTRY_OF_PLACE = _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0])
+
+
+def _name_of_place(value: Value) -> str:
+    return value.name.partition(" ")[2] or value.name
+
+
 _city_of_report = Representation(
-    "ClicksOfCity",
-    _CITY._replace(source=lambda value: value.name.partition(" ")[2] or value.name),
-    _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0]),
-    _CLICKS,
+    "ClicksOfCity", _CITY._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
+)
+_region_of_report = Representation(
+    "ClicksOfRegion", _REGION._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
 )
 _browser = Representation("ClicksOfBrowser", _BROWSER._replace(source="name"), _CLICKS)
 _system = Representation("ClicksOfOperatingSystem", _SYSTEM._replace(source="name"), _CLICKS)
 WORKSPACE_OVERVIEW = Representation(
     "",
     *OVERVIEW.pick(
-        "", "totalClicks uniqueClicks importedClicks scans clicksByDate topCountries topDevices topReferrers"
+        "",
+        "totalClicks uniqueClicks importedClicks scans clicksByDate topCountries topLanguages topDevices topReferrers",
     ).fields,
+    _region_of_report.listed("topRegions", _rows(_region_of_report, Breakdown.REGION)),
     _city_of_report.listed("topCities", _rows(_city_of_report, Breakdown.CITY)),
     _browser.listed("topBrowsers", _rows(_browser, Breakdown.BROWSER)),
     _system.listed("topOperatingSystems", _rows(_system, Breakdown.OPERATING_SYSTEM)),
@@ -460,13 +479,10 @@ _share_of_country = Representation(
     _CLICKS,
     _SHARE,
 )
-# The value of the list is "DE Berlin".
-_city = Representation(
-    "City",
-    _CITY._replace(name="name", source=lambda value: value.name.partition(" ")[2]),
-    _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0]),
-    _CLICKS,
+_region = Representation(
+    "Region", _REGION._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
 )
+_city = Representation("City", _CITY._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS)
 _attribution = Representation(
     "Attribution",
     text("text", None, "IP Geolocation by DB-IP"),
@@ -474,11 +490,12 @@ _attribution = Representation(
 )
 PLACES = (
     _share_of_country.listed("countries"),
+    _region.listed("regions"),
     _city.listed("cities"),
     _attribution.nested(
         "attribution",
         required=False,
-        help_text="Show it beside the cities. Present only if the licence of the city database requires it.",
+        help_text="Show it beside regions and cities. Present only if the licence of the city database requires it.",
     ),
 )
 
@@ -486,6 +503,7 @@ PLACES = (
 def places(counts: Counts, limit: int | None, attribution: Attribution | None) -> dict[str, Any]:
     return {
         "countries": _shares(_share_of_country, counts[Breakdown.COUNTRY], limit),
+        "regions": [_region(value) for value in counts[Breakdown.REGION]],
         "cities": [_city(value) for value in counts[Breakdown.CITY]],
         **({} if attribution is None else {"attribution": attribution}),
     }
@@ -498,10 +516,12 @@ _click = Representation(
     choice("kind", lambda click: Kind(click.kind).name.lower(), [*KINDS], "click", "Only a `click` counts."),
     text("reason", lambda click: click.reason or None, None, "The reason for a refusal.", allow_null=True),
     _COUNTRY,
+    _REGION,
     _CITY,
     _DEVICE,
     _BROWSER,
     _SYSTEM,
+    _LANGUAGE,
     text(
         "referrer",
         lambda click: click.referrer or "direct",

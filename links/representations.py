@@ -269,7 +269,7 @@ view_filters = Representation(
 REPORT_PARAMETERS = (
     *("period", "startDate", "endDate", "timezone", "interval", "compare"),
     *("urlIds", "tags", "tagsMode", "excludeTags", "domainId", "creator"),
-    *("country", "city", "continent", "device", "browser", "os", "referrer", "channel"),
+    *("country", "region", "city", "continent", "device", "browser", "os", "language", "referrer", "channel"),
     *("utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "branch", "kind"),
 )
 _report_example = {"period": "30d", "country": "DE", "tags": "spring"}

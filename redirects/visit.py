@@ -6,7 +6,6 @@ bench/results.csv, "Redirects", has the rate of links with rules.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Set
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,28 +15,10 @@ from analytics.visitors.geo import geo
 from analytics.visitors.useragent import UNKNOWN, Agent, parse_agent
 from analytics.visitors.visitor import Visitor
 from common.http.client_address import ip_number
+from common.http.languages import MAX_CHARACTERS, preferred_language
 
-_ITEM = re.compile(
-    r"([a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)(?:[ \t]*;[ \t]*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?",
-    re.IGNORECASE | re.ASCII,
-)
-_MAX_ITEMS = 50
 # Conditions have no longer ranges.
 MAX_RANGE = 35
-
-
-def preferred_language(header: str) -> str | None:
-    """Return the most preferred language range in lower case, the first of several with the same quality.
-
-    By RFC 9110, section 12.5.4. None if the header names no language, or prefers any language ("*") to all others.
-    Malformed items are ignored.
-    """
-    best, best_quality = None, 0.0
-    for item in header.split(",", _MAX_ITEMS)[:_MAX_ITEMS]:
-        match = _ITEM.fullmatch(item.strip(" \t"))
-        if match and (quality := float(match[2] or 1)) > best_quality:
-            best, best_quality = match[1].lower(), quality
-    return None if best == "*" else best
 
 
 def prefixes(tag: str) -> frozenset[str]:
@@ -58,8 +39,6 @@ def preferred_ranges(header: str) -> frozenset[str]:
 
 # Parameters beyond this number match no condition.
 _MAX_PARAMETERS = 1000
-# The parser remembers headers, so their length is bounded. Browsers send less than a hundred characters.
-_LANGUAGE_CHARACTERS = 512
 # A longer host name cannot be in a condition.
 _MAX_HOST = 253
 
@@ -152,12 +131,12 @@ class Visit:
 
     @property
     def language(self) -> str | None:
-        return preferred_language(self.accept_language[:_LANGUAGE_CHARACTERS])
+        return preferred_language(self.accept_language)
 
     @property
     def language_ranges(self) -> frozenset[str]:
         """The preferred language and those that contain it: of ``de-at`` also ``de``."""
-        return preferred_ranges(self.accept_language[:_LANGUAGE_CHARACTERS])
+        return preferred_ranges(self.accept_language[:MAX_CHARACTERS])
 
     @property
     def referrer_host(self) -> str | None:

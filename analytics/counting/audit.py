@@ -21,7 +21,7 @@ from django.db.backends.utils import CursorWrapper
 from analytics.counting.closed_days import LOCK, OPEN_DAYS, confirmed_date, month_of
 from analytics.counting.days import IMPORTED
 from analytics.counting.segments import offset_of
-from analytics.dimensions import COMPLETE, COUNTRY_OF_CITY, DEFINITIONS, OF_BRANCHES, PARTIAL, UNKNOWN
+from analytics.dimensions import COMPLETE, COUNTRY_OF_PLACE, DEFINITIONS, OF_BRANCHES, PARTIAL, UNKNOWN
 from analytics.journal.pending import open_record
 from analytics.journal.reader import DAMAGED_SUFFIX, segments
 from analytics.journal.records import COUNTED, decode
@@ -204,11 +204,11 @@ CHECKS = [
         # The other clicks of the country have no known city.
         ("link_id", "day", "country"),
         "country", f"""
-            SELECT link_id, day, value AS country, sum(clicks) AS n FROM analytics_daycount
+            SELECT link_id, day, {COUNTRY_OF_PLACE} AS country, sum(clicks) AS n FROM analytics_daycount
             WHERE dimension = {Dimension.COUNTRY} GROUP BY 1, 2, 3
         """,
         "its cities", f"""
-            SELECT link_id, day, {COUNTRY_OF_CITY} AS country, sum(clicks) AS n FROM analytics_daycount
+            SELECT link_id, day, {COUNTRY_OF_PLACE} AS country, sum(clicks) AS n FROM analytics_daycount
             WHERE dimension = {Dimension.CITY} AND NOT starts_with(value, '{UNKNOWN} ') GROUP BY 1, 2, 3
         """,
         "<",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, DIRECT, UNKNOWN
-from analytics.journal.agents import long_agent
+from analytics.journal.agents import BEFORE_LANGUAGE, long_agent
 from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED, Fields
 from analytics.models import Dimension
 from analytics.visitors.geo import geo
@@ -29,8 +29,9 @@ class Facts(NamedTuple):
     """What is counted of a request. ``keys``: the values of dimensions that a click adds to, see
     `analytics.counting.days`.
 
-    ``client`` is the device, the operating system and the browser, ``place`` the country and the city, as in
-    `analytics.dimensions`. ``visitor`` is None for visitors that opted out. ``branch_number``: see links.models.Route.
+    ``client`` is the device, the operating system, the browser and its language, ``place`` the country, the city and
+    the region, as in `analytics.dimensions`. ``visitor`` is None for visitors that opted out. ``branch_number``: see
+    links.models.Route.
     """
 
     time: int
@@ -48,12 +49,12 @@ class Facts(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an address is, as texts and keys: with the city, and without it."""
+    """Where an address is: as a text, with city and region and without them, and the key of the city."""
 
     text: str
-    keys: tuple[str, ...]
     country_text: str
-    country_keys: tuple[str, ...]
+    country: str
+    city_keys: tuple[str, ...]
 
 
 class _Referrer(NamedTuple):
@@ -77,21 +78,25 @@ def facts_of(
     # the salt in front, it is as secure as with a key, which would be a block of its own, like most user agents.
     hashes = {day: blake2b(salt, digest_size=8) for day, salt in salts.items()}
     made: list[Facts] = []
-    for time, link_id, kind, flags, address, reason, agent, referrer, _ in records:
+    for time, link_id, kind, flags, address, reason, recorded, referrer, _ in records:
         place = places.get(address)
         if place is None:
             place = places[address] = _located(address)
-        text, keys, country_text, country_keys = place
+        text, country_text, country, city_keys = place
+        # The cache of clients would be too small for all their languages.
+        agent, _, language = recorded.partition(BEFORE_LANGUAGE)
         client, client_keys, agent_hash = _client(agent)
+        if language:
+            client += f"\t{language.decode()}"
         visitor = None
         if flags & OPTED_OUT:
-            text, keys = country_text, country_keys
+            text, city_keys = country_text, ()
         else:
             identity = hashes[time // DAY_MICROSECONDS].copy()
             identity.update(_pack_visitor(link_id, agent_hash) + address)
             [visitor] = _unpack_visitor(identity.digest())
         url, referrer_keys = _referrer(referrer)
-        keys = client_keys + keys + referrer_keys
+        keys = client_keys + _country_keys(country, language) + city_keys + referrer_keys
         if flags & SCANNED:
             keys += _SCANNED
         made.append(
@@ -126,15 +131,23 @@ _SCANNED = (_key(Dimension.SOURCE, "qr"),)
 def _located(address: bytes) -> Place:
     """The place of an address of the journal."""
     location = geo().locate(address.decode())
-    return place_of(location.country or UNKNOWN, location.city or UNKNOWN)
+    return place_of(location.country or UNKNOWN, location.city or UNKNOWN, location.region or "")
 
 
 @lru_cache(maxsize=8192)
-def place_of(country: str, city: str) -> Place:
-    city = city.translate(_SEPARATORS)
-    countries = () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
-    cities = () if city == UNKNOWN else (_key(Dimension.CITY, f"{country} {city}"),)
-    return Place(f"{country} {city}", countries + cities, f"{country} {UNKNOWN}", countries)
+def place_of(country: str, city: str, region: str = "") -> Place:
+    """``region`` is empty if it is unknown."""
+    nowhere = f"{country} {UNKNOWN}"
+    place = f"{country} {city}\t{region}" if region else f"{country} {city}"
+    place = place.translate(_SEPARATORS)
+    return Place(place, nowhere, country, () if place == nowhere else (_key(Dimension.CITY, place),))
+
+
+@lru_cache(maxsize=8192)
+def _country_keys(country: str, language: bytes) -> tuple[str, ...]:
+    if language:
+        return (_key(Dimension.COUNTRY, f"{country} {language.decode()}"),)
+    return () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
 
 
 @lru_cache(maxsize=8192)

@@ -1,5 +1,7 @@
 """Single requests: narrow rows, with numbers for the texts, which most requests share with many others.
 
+The texts of clients have the language: they have fewer values than those of places.
+
 A text has a number per week, so that its row can be deleted with the clicks. It may have several numbers, if several
 drainers added it at the same time: nobody waits for another drainer's texts.
 """

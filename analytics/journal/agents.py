@@ -1,6 +1,8 @@
-"""The short form of user agents in records, which are shorter by half: one byte for each of their most frequent parts.
+"""The browser in records: the short form of its user agent, and its language, if that is known.
 
-These bytes occur in no UTF-8, so the long form of any text's short form is the text again.
+The short form has one byte for each of the most frequent parts of user agents, and half the length. These bytes occur
+in no UTF-8, so the long form of any text's short form is the text again. The language follows a tab, which no user
+agent has.
 """
 
 from __future__ import annotations
@@ -22,11 +24,24 @@ _PARTS = {
     b"\xff": b" Gecko/20100101 Firefox/",
 }
 
+BEFORE_LANGUAGE = b"\t"
+
 
 def short_agent(agent: bytes) -> bytes:
     for byte, part in _PARTS.items():
         agent = agent.replace(part, byte)
     return agent
+
+
+def with_language(agent: bytes, language: bytes) -> bytes:
+    """``agent`` as in a record of a browser with this language; empty: unknown."""
+    return agent + BEFORE_LANGUAGE + language if language else agent
+
+
+def agent_and_language(recorded: bytes) -> tuple[bytes, bytes]:
+    """The long form of the user agent, and the language; empty if it is unknown."""
+    agent, _, language = recorded.partition(BEFORE_LANGUAGE)
+    return long_agent(agent), language
 
 
 def long_agent(agent: bytes) -> bytes:

@@ -138,5 +138,6 @@ def _payload(visitor: Visitor, subject: int, kind: int, *, reason: str = "", fla
             reason=reason,
             user_agent=visitor.user_agent,
             referrer=visitor.referrer,
+            language=visitor.language,
         )
     )

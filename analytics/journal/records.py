@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from google_crc32c import value as crc32c
 
-from analytics.journal.agents import long_agent, short_agent
+from analytics.journal.agents import agent_and_language, short_agent, with_language
 
 _HEADER = Struct("<HHI")
 MAX_FRAME_BYTES = _HEADER.size + 0xFFFF
@@ -52,7 +52,10 @@ class Origin(NamedTuple):
 
 
 class Record(NamedTuple):
-    """``time`` is in microseconds since 1970 (UTC); ``subject`` is a link id, or a domain id for an unknown code."""
+    """``time`` is in microseconds since 1970 (UTC); ``subject`` is a link id, or a domain id for an unknown code.
+
+    ``language``: by `common.http.languages.counted_language`.
+    """
 
     time: int
     subject: int
@@ -63,6 +66,7 @@ class Record(NamedTuple):
     user_agent: str
     referrer: str
     origin: Origin | None = None
+    language: str = ""
 
     @property
     def branch(self) -> int:
@@ -70,7 +74,10 @@ class Record(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """A `Record` whose texts are bytes as in the journal: the pipeline decodes each distinct text once."""
+    """A `Record` whose texts are bytes as in the journal: the pipeline decodes each distinct text once.
+
+    ``agent``: the user agent and the language, see `analytics.journal.agents`.
+    """
 
     time: int
     subject: int
@@ -78,7 +85,7 @@ class Fields(NamedTuple):
     flags: int
     address: bytes
     reason: bytes
-    user_agent: bytes
+    agent: bytes
     referrer: bytes
     origin: Origin | None = None
 
@@ -103,7 +110,7 @@ def encode(record: Record) -> bytes:
         record.kind,
         record.flags,
         record.address.encode(),
-        short_agent(record.user_agent.encode()),
+        with_language(short_agent(record.user_agent.encode()), record.language.encode()),
         record.referrer.encode(),
         record.reason.encode(),
     )
@@ -119,7 +126,7 @@ def encode_fields(  # noqa: PLR0917 # hot path: keyword arguments would double i
     referrer: bytes,
     reason: bytes = b"",
 ) -> bytes:
-    """Encode a record whose text fields are UTF-8 bytes already, and whose user agent has its short form."""
+    """Encode a record whose text fields are bytes already, and ``agent`` as in `Fields`."""
     fixed = _FIXED.pack(time, subject, kind, flags, len(address), len(reason), len(agent), len(referrer))
     return fixed + address + reason + agent + referrer
 
@@ -156,7 +163,8 @@ def fields_of(payload: bytes) -> Fields:
 
 def decode(payload: bytes) -> Record:
     """Raises ValueError if the payload is not a record."""
-    time, subject, kind, flags, address, reason, agent, referrer, origin = fields_of(payload)
+    time, subject, kind, flags, address, reason, recorded, referrer, origin = fields_of(payload)
+    agent, language = agent_and_language(recorded)
     return Record(
         time,
         subject,
@@ -164,9 +172,10 @@ def decode(payload: bytes) -> Record:
         flags,
         address.decode(),
         reason.decode(),
-        long_agent(agent).decode(),
+        agent.decode(),
         referrer.decode(),
         origin,
+        language.decode(),
     )
 
 

@@ -39,7 +39,8 @@ def _url_at_time(routes: str) -> str:
 # Only the rows of the page get their texts: they are found in the table with numbers, whose index has their order, and
 # then in the view by their position in the partition of their minute.
 PAGE = f"""
-SELECT id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned, branch, (
+SELECT id, time, kind, reason, country, city, region, device, browser, operating_system, language, referrer, scanned,
+    branch, (
         SELECT name FROM links_route r WHERE r.link_id = page.link_id AND r.branch = page.branch
         ORDER BY since DESC LIMIT 1
     ), CASE
@@ -79,9 +80,11 @@ class LoggedClick(NamedTuple):
     reason: str
     country: str
     city: str
+    region: str
     device: str
     browser: str
     operating_system: str
+    language: str
     referrer: str
     scanned: bool
     # None for the link's own destination.

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from analytics.dimensions import UNKNOWN
 from analytics.reports import reads
 from analytics.reports.conditions import Condition
 from analytics.reports.figures import Wanted
@@ -14,12 +15,18 @@ from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Counts, Overview, Value
 from analytics.reports.scope import NONE, Scope, of_link, of_nothing
-from analytics.reports.selected import OTHER, Clicks, GroupClicks, cut, figures
+from analytics.reports.selected import Clicks, GroupClicks, cut, figures
 from links.models import Link
 
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
 _COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES)
-_OTHER_CITY = f"{OTHER} {OTHER}"
+# The lists of the parts of a client, in their order, and of the values that `_place` returns.
+_CLIENT = {
+    "device": Breakdown.DEVICE,
+    "os": Breakdown.OPERATING_SYSTEM,
+    "browser": Breakdown.BROWSER,
+}
+_PLACE = {"country": Breakdown.COUNTRY, "whole_region": Breakdown.REGION, "whole_city": Breakdown.CITY}
 
 
 class Grouped(NamedTuple):
@@ -56,14 +63,12 @@ def agents(
     """Like `reads.agents`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
     if not clicks and not utm:
         return reads.agents(link, query)
-    names = {"device": Breakdown.DEVICE, "os": Breakdown.OPERATING_SYSTEM, "browser": Breakdown.BROWSER}
-    if _are_of(clicks, names) and _has(link, utm):
+    if _are_of(clicks, _CLIENT) and _has(link, utm):
         values = reads.values(link, query, Breakdown.CLIENT)
-        parts = ((dict(zip(names, value.name.split("\t", 2), strict=True)), value.clicks) for value in values)
-        return _fold(parts, clicks.filters, names, limit)
-    lists = [*names.values()]
+        parts = ((dict(zip(_CLIENT, value.name.split("\t"), strict=True)), value.clicks) for value in values)
+        return _fold(parts, clicks.filters, _CLIENT, limit)
     scope, period = _scope(link, utm), _period(link, query)
-    return figures(scope, period, query, clicks, Wanted(lists, (), limit)).counts
+    return figures(scope, period, query, clicks, Wanted(reads.AGENTS, (), limit)).counts
 
 
 def places(
@@ -72,25 +77,26 @@ def places(
     """Like `reads.places`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
     if not clicks and not utm:
         return reads.places(link, query, limit)
-    if _are_of(clicks, {"country", "city", "continent"}) and _has(link, utm):
-        values = reads.values(link, query, Breakdown.CITY)
+    if _are_of(clicks, {"country", "continent", "region", "city"}) and _has(link, utm):
+        values = reads.values(link, query, Breakdown.PLACE)
         parts = ((_place(value.name), value.clicks) for value in values)
-        lists = {"country": Breakdown.COUNTRY, "place": Breakdown.CITY}
-        counts = _fold(parts, clicks.filters, lists, limit)
-    else:
-        scope, period = _scope(link, utm), _period(link, query)
-        breakdowns = [Breakdown.COUNTRY, Breakdown.CITY]
-        counts = figures(scope, period, query, clicks, Wanted(breakdowns, (), limit)).counts
-    cities = counts[Breakdown.CITY]
-    counts[Breakdown.CITY] = [
-        value._replace(name=_OTHER_CITY) if value.name == OTHER else value for value in cities
-    ]
-    return counts
+        return _fold(parts, clicks.filters, _PLACE, limit)
+    scope, period = _scope(link, utm), _period(link, query)
+    return figures(scope, period, query, clicks, Wanted(reads.PLACES, (), limit)).counts
 
 
 def _place(value: str) -> dict[str, str]:
-    country, _, city = value.partition(" ")
-    return {"country": country, "continent": country, "city": city, "place": value}
+    place, _, region = value.partition("\t")
+    country, _, city = place.partition(" ")
+    region = region or UNKNOWN
+    return {
+        "country": country,
+        "continent": country,
+        "region": region,
+        "whole_region": f"{country} {region}",
+        "city": city,
+        "whole_city": place,
+    }
 
 
 def _has(link: Link, utm: Mapping[str, Condition]) -> bool:
@@ -128,4 +134,5 @@ def _fold(
 
 
 def _holds(condition: Condition, name: str, values: Mapping[str, str]) -> bool:
-    return condition.holds(values[name], values["place"]) if name == "city" else condition.holds(values[name])
+    whole = values.get(f"whole_{name}")
+    return condition.holds(values[name]) if whole is None else condition.holds(values[name], whole)

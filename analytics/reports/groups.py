@@ -33,10 +33,12 @@ OF_LINKS = {
 OF_CLICKS = {
     "country": Breakdown.COUNTRY,
     "city": Breakdown.CITY,
+    "region": Breakdown.REGION,
     CONTINENT: Breakdown.COUNTRY,
     "device": Breakdown.DEVICE,
     "browser": Breakdown.BROWSER,
     "os": Breakdown.OPERATING_SYSTEM,
+    "language": Breakdown.LANGUAGE,
     "referrer": Breakdown.REFERRER,
 }
 OF_ONE_LINK = (*OF_CLICKS, CHANNEL, HEAT)

@@ -18,15 +18,18 @@ from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
     BRANCH,
     BROWSER_OF_CLIENT,
-    COUNTRY_OF_CITY,
+    COUNTRY_OF_PLACE,
     DEVICE_OF_CLIENT,
     DIRECT,
     IS_CLICK,
+    LANGUAGE_OF_COUNTRY,
     OF_ALL_LINKS,
     OF_BRANCHES,
     OF_UNKNOWN_CLICKS,
+    REGION_OF_CITY,
     SYSTEM_OF_CLIENT,
     UNKNOWN,
+    WHOLE_CITY_OF_CITY,
 )
 from analytics.models import Dimension, Kind
 from analytics.reports.sources import LIFETIME, Sources
@@ -46,8 +49,12 @@ class Breakdown(IntEnum):
     SOURCE = 8
     BRANCH = 9
     UNIQUE_BRANCH = 10
-    # Device, operating system and browser, with tabs between.
+    # The values of the dimensions CLIENT and CITY.
     CLIENT = 11
+    PLACE = 12
+    # "DE Bavaria"
+    REGION = 13
+    LANGUAGE = 14
 
 
 class _Part(NamedTuple):
@@ -66,22 +73,28 @@ class _Part(NamedTuple):
         return self.value == "value"
 
 
-def _with_rest(stored: Dimension, rest: str) -> tuple[_Part, ...]:
-    return (_Part(stored), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
+def _with_rest(stored: Dimension, rest: str, value: str = "value") -> tuple[_Part, ...]:
+    return (_Part(stored, value), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
 
 
-_CITY_UNKNOWN = f"{COUNTRY_OF_CITY} || ' {UNKNOWN}'"
-_NOWHERE = f"'{UNKNOWN} {UNKNOWN}'"
+def _of_places(value: str) -> tuple[_Part, ...]:
+    """The unknown places of a country have the country's clicks without those of its known places."""
+    unknown, nowhere = f"{COUNTRY_OF_PLACE} || ' {UNKNOWN}'", f"'{UNKNOWN} {UNKNOWN}'"
+    return (
+        _Part(Dimension.CITY, value),
+        _Part(Dimension.COUNTRY, unknown),
+        _Part(Dimension.CITY, unknown, -1),
+        _Part(Dimension.CLIENT, nowhere),
+        _Part(Dimension.COUNTRY, nowhere, -1),
+    )
+
+
 _LISTS = {
-    Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN),
-    # The unknown city of a country has the country's clicks without those of its known cities.
-    Breakdown.CITY: (
-        _Part(Dimension.CITY),
-        _Part(Dimension.COUNTRY, _CITY_UNKNOWN),
-        _Part(Dimension.CITY, _CITY_UNKNOWN, -1),
-        _Part(Dimension.CLIENT, _NOWHERE),
-        _Part(Dimension.COUNTRY, _NOWHERE, -1),
-    ),
+    Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN, COUNTRY_OF_PLACE),
+    Breakdown.LANGUAGE: _with_rest(Dimension.COUNTRY, UNKNOWN, LANGUAGE_OF_COUNTRY),
+    Breakdown.CITY: _of_places(WHOLE_CITY_OF_CITY),
+    Breakdown.REGION: _of_places(f"{COUNTRY_OF_PLACE} || ' ' || {REGION_OF_CITY}"),
+    Breakdown.PLACE: _of_places("value"),
     Breakdown.DEVICE: (_Part(Dimension.CLIENT, DEVICE_OF_CLIENT),),
     Breakdown.BROWSER: (_Part(Dimension.CLIENT, BROWSER_OF_CLIENT),),
     Breakdown.OPERATING_SYSTEM: (_Part(Dimension.CLIENT, SYSTEM_OF_CLIENT),),

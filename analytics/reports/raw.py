@@ -8,7 +8,7 @@ up for the groups. It also adds up the roll-ups, to notice clicks whose raw rows
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,15 +17,18 @@ from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
     BROWSER_OF_CLIENT,
     CITY_OF_CITY,
-    COUNTRY_OF_CITY,
+    COUNTRY_OF_PLACE,
     DEFINITIONS,
     DEVICE_OF_CLIENT,
     DIRECT,
+    LANGUAGE_OF_CLIENT,
     OF_UNKNOWN_CLICKS,
+    REGION_OF_CITY,
     SITE,
     SYSTEM_OF_CLIENT,
     UNKNOWN,
     UNKNOWN_BRANCH,
+    WHOLE_CITY_OF_CITY,
 )
 from analytics.models import Dimension, Kind
 from analytics.reports.conditions import Condition
@@ -37,16 +40,20 @@ from analytics.reports.figures import (
     parameters_of,
 )
 from analytics.reports.periods import Period
-from analytics.reports.queries import lists
+from analytics.reports.queries import Breakdown, lists
 from analytics.reports.scope import NONE, Scope
 
 # A statement reads at most this many requests, or refuses.
 MAX_REQUESTS = 1_000_000
 CHANNEL = "channel"
 
-_PLACE = f"value AS place, {COUNTRY_OF_CITY} AS country, {CITY_OF_CITY} AS city"
+_PLACE = (
+    f"{WHOLE_CITY_OF_CITY} AS whole_city, {COUNTRY_OF_PLACE} AS country, {CITY_OF_CITY} AS city,"
+    f" {REGION_OF_CITY} AS region"
+)
 _CLIENT = (
-    f"{DEVICE_OF_CLIENT} AS device, {SYSTEM_OF_CLIENT} AS operating_system, {BROWSER_OF_CLIENT} AS browser"
+    f"{DEVICE_OF_CLIENT} AS device, {SYSTEM_OF_CLIENT} AS operating_system, {BROWSER_OF_CLIENT} AS browser,"
+    f" {LANGUAGE_OF_CLIENT} AS language"
 )
 _VALUES = "SELECT week, number, text AS value FROM analytics_clicktext"
 # The texts of each column with numbers, and the values of these texts.
@@ -75,16 +82,18 @@ class Filter(NamedTuple):
     unknown: str = UNKNOWN
 
 
-_COUNTRY, _CITY, _WHOLE_CITY = (
-    f"coalesce(place.{name}, '{UNKNOWN}')" for name in ("country", "city", "place")
+_COUNTRY, _CITY, _WHOLE_CITY, _REGION = (
+    f"coalesce(place.{name}, '{UNKNOWN}')" for name in ("country", "city", "whole_city", "region")
 )
 FILTERS = {
     "country": Filter("place", (_COUNTRY,)),
     "city": Filter("place", (_CITY, _WHOLE_CITY)),
+    "region": Filter("place", (_REGION, f"{_COUNTRY} || ' ' || {_REGION}")),
     "continent": Filter("place", (_COUNTRY,)),
     "device": Filter("client", (f"coalesce(client.device, '{UNKNOWN}')",)),
     "browser": Filter("client", (f"coalesce(client.browser, '{UNKNOWN}')",)),
     "os": Filter("client", (f"coalesce(client.operating_system, '{UNKNOWN}')",)),
+    "language": Filter("client", (f"coalesce(client.language, '{UNKNOWN}')",)),
     "referrer": Filter("referrer", (_SITE,)),
     CHANNEL: Filter("referrer", (_CHANNEL,)),
     "branch": Filter("branch", (f"coalesce(branch.branch, '{NONE}')",), NONE),
@@ -182,7 +191,7 @@ def from_raw_clicks(
         conditions=" AND ".join(conditions),
         imported=_imported(scope) if are_unknown_in else _NO_IMPORTED,
     )
-    text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=lists(wanted.breakdowns))
+    text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=_lists(wanted.breakdowns))
     others = [
         f"SELECT {Row.READ}, '', count(*), 0 FROM read",
         f"SELECT {Row.IMPORTED}, '', coalesce(sum(clicks), 0)::bigint, 0 FROM imported",
@@ -242,7 +251,8 @@ def _parts() -> list[str]:
             continue
         clicks = "unique_clicks" if definition.dimension == Dimension.UNIQUE_BRANCH else "clicks"
         columns = {
-            "place": _PLACE,
+            # The client has the language, see `_lists`.
+            "place": f"{_PLACE}, '{UNKNOWN}' AS language",
             "client": f"value AS client, {_CLIENT}",
             "referrer": "coalesce(value, '') AS referrer",
             # Of both tables, so that the planner converts no other text. The unique clicks are counted already.
@@ -268,6 +278,22 @@ def _parts() -> list[str]:
     WHERE EXISTS (SELECT FROM imported)
     """)
     return parts
+
+
+def _lists(breakdowns: Collection[Breakdown]) -> str:
+    """Like `lists`. Raw clicks have the language with the client, where roll-ups have it with the country."""
+    others = [breakdown for breakdown in breakdowns if breakdown != Breakdown.LANGUAGE]
+    queries = [lists(others)] if others else []
+    if Breakdown.LANGUAGE in breakdowns:
+        queries.append(f"""
+        SELECT {Breakdown.LANGUAGE:d}, value, sum(clicks)::bigint FROM (
+            SELECT coalesce(client.language, '{UNKNOWN}') AS value, clicks FROM grouped g
+            LEFT JOIN ({_TEXTS["client"]}) client ON client.week = g.week AND client.number = g.client
+            WHERE g.by = 'client'
+            UNION ALL SELECT '{UNKNOWN}', clicks FROM imported
+        ) languages GROUP BY 2
+        """)
+    return " UNION ALL ".join(queries)
 
 
 def _channels() -> str:

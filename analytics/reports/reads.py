@@ -77,9 +77,9 @@ def unknown_codes(domain: Domain, period: Period) -> list[tuple[date, int]]:
     return [(day, hits) for day, hits in fetch(_BY_DATE, values)]
 
 
-TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
-_AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM)
-_PLACES = (Breakdown.COUNTRY, Breakdown.CITY)
+TOP = (Breakdown.COUNTRY, Breakdown.LANGUAGE, Breakdown.DEVICE, Breakdown.REFERRER)
+AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM)
+PLACES = (Breakdown.COUNTRY, Breakdown.REGION, Breakdown.CITY)
 # Shorter ranges are read day by day.
 _LONG_DAYS = 7
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
@@ -148,13 +148,15 @@ def _imported(link: Link, period: Period | None) -> int:
 
 def agents(link: Link, query: RequestedRange) -> Counts:
     """Raises InvalidFields if the dates contradict each other."""
-    return _counts(link, _values(link, requested_period(link, query), _AGENTS))
+    return _counts(link, _values(link, requested_period(link, query), AGENTS))
 
 
-def places(link: Link, query: RequestedRange, cities: int) -> Counts:
-    """Count the places of visitors. Raises InvalidFields if the dates contradict each other."""
-    limited = [Breakdown.CITY]
-    return _counts(link, _values(link, requested_period(link, query), _PLACES, limited=limited, limit=cities))
+def places(link: Link, query: RequestedRange, limit: int) -> Counts:
+    """Count the places of visitors, at most ``limit`` regions and cities. Raises InvalidFields if the dates contradict
+    each other.
+    """
+    limited = [Breakdown.REGION, Breakdown.CITY]
+    return _counts(link, _values(link, requested_period(link, query), PLACES, limited=limited, limit=limit))
 
 
 def values(link: Link, query: RequestedRange, breakdown: Breakdown) -> list[Value]:

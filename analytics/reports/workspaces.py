@@ -30,10 +30,12 @@ SPARKLINE_DAYS = 30
 _DAY = timedelta(days=1)
 _LISTS = (
     Breakdown.COUNTRY,
+    Breakdown.REGION,
     Breakdown.CITY,
     Breakdown.DEVICE,
     Breakdown.BROWSER,
     Breakdown.OPERATING_SYSTEM,
+    Breakdown.LANGUAGE,
     Breakdown.REFERRER,
 )
 _COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME)

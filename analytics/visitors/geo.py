@@ -1,9 +1,11 @@
-"""The location of an IP address: the country without any file, the city if a city database is configured.
+"""The location of an IP address: the country without any file, city and region if a city database is configured.
 
 The country comes from an installed package (registries' delegation data). Files in MaxMind's format add cities. They
 locate the user rather than the registered holder, so their country takes precedence. IPv4 and IPv6, or countries and
 cities, may be in separate files. Two published layouts are supported: nested ({"country": {"iso_code": ...}, "city":
-{"names": {"en": ...}}}) and flat ({"country_code": ..., "city": ...}, or {"country": ..., "city": ...}).
+{"names": {"en": ...}}, "subdivisions": [{"names": {"en": ...}}, ...]}) and flat ({"country_code": ..., "city": ...,
+"state1": ...}, or {"country": ..., "city": ..., "region": ...}). A region is the largest subdivision of the country,
+by its name, because the free databases have no codes of ISO 3166-2.
 """
 
 import logging
@@ -24,11 +26,11 @@ from django.conf import settings
 from common.countries import COUNTRY_CODES
 from common.http.client_address import ip_number, is_global
 
-CITY_CHARACTERS = 100
+NAME_CHARACTERS = 100
 SAMPLE = 300
 
-# The reader's exceptions for a missing, truncated or damaged file.
-_UNREADABLE = (OSError, ValueError, TypeError, maxminddb.InvalidDatabaseError)
+# The reader's exceptions for a missing, truncated or damaged file. SystemError is its bug with some damaged texts.
+_UNREADABLE = (OSError, ValueError, TypeError, SystemError, maxminddb.InvalidDatabaseError)
 # PostgreSQL refuses NUL; the other control characters would allow forged log lines.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -38,6 +40,7 @@ log = logging.getLogger(__name__)
 class Location(NamedTuple):
     country: str | None
     city: str | None
+    region: str | None = None
 
 
 class Attribution(TypedDict):
@@ -134,17 +137,24 @@ def _location(record: object) -> Location:
         return UNKNOWN_LOCATION
     country, city = record.get("country"), record.get("city")
     code = country.get("iso_code") if isinstance(country, dict) else record.get("country_code", country)
-    if isinstance(city, dict):
-        names = city.get("names")
-        city = names.get("en") if isinstance(names, dict) else None
-    if isinstance(city, str):
-        city = _CONTROLS.sub("", city).strip()[:CITY_CHARACTERS].rstrip()
-    return Location(known_country(code), city if isinstance(city, str) and city else None)
+    parts = record.get("subdivisions")
+    region = parts[0] if isinstance(parts, list) and parts else record.get("region", record.get("state1"))
+    return Location(known_country(code), _name(city), _name(region))
+
+
+def _name(value: object) -> str | None:
+    """The English name; None if it is unknown. ``value``: a name, or an object with names by language."""
+    if isinstance(value, dict):
+        names = value.get("names")
+        value = names.get("en") if isinstance(names, dict) else None
+    if not isinstance(value, str):
+        return None
+    return _CONTROLS.sub("", value).strip()[:NAME_CHARACTERS].rstrip() or None
 
 
 @cache
 def _in_country(country: str | None) -> Location:
-    """A location without a city, made once for each country: the drainer looks every new address up."""
+    """A location that is only a country, made once for each: the drainer looks every new address up."""
     return Location(country, None)
 
 
@@ -192,13 +202,14 @@ class GeoDatabase:
         ip = ip_number(address)
         if ip is None or not is_global(*ip):
             return UNKNOWN_LOCATION
-        country = city = None
+        country = city = region = None
         for file in self._files:
             if (content := file.content) is not None:
                 location = content.locate(address)
                 country, city = country or location.country, city or location.city
+                region = region or location.region
         country = country or known_country(iptocc.country_code(address))
-        return _in_country(country) if city is None else Location(country, city)
+        return Location(country, city, region) if city or region else _in_country(country)
 
     def country_of(self, address: str) -> str | None:
         self._refresh()

@@ -8,6 +8,7 @@ from typing import Literal
 
 from analytics.visitors.useragent import AGENT_CHARACTERS, is_crawler
 from common.http.client_address import address_from
+from common.http.languages import counted_language
 from links.codes import SCAN_MARKER
 
 Kind = Literal["click", "head", "prefetch", "crawler", "ignored"]
@@ -26,7 +27,10 @@ _PREFETCH = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who visits a link. Only a visit of the ``kind`` "click" counts."""
+    """Who visits a link. Only a visit of the ``kind`` "click" counts.
+
+    ``language``: by `common.http.languages.counted_language`.
+    """
 
     address: str
     user_agent: str
@@ -34,6 +38,7 @@ class Visitor:
     kind: Kind
     opted_out: bool
     scanned: bool = False
+    language: str = ""
 
 
 def visitor_from(
@@ -53,6 +58,7 @@ def visitor_from(
         ),
         opted_out=meta.get("HTTP_SEC_GPC") == "1" or meta.get("HTTP_DNT") == "1",
         scanned=is_scan(meta.get("QUERY_STRING", "")),
+        language=counted_language(meta.get("HTTP_ACCEPT_LANGUAGE", "")),
     )
 
 

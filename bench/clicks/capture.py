@@ -25,7 +25,9 @@ FEWER_IN_STRICT = 20
 def run(clicks: int, rounds: int) -> None:
     """Time for each CLICK_SYNC `capture.record_visit`, the only part of recording that a redirect waits for."""
     visitors = [
-        Visitor(click.address, click.user_agent, click.referrer, "click", opted_out=False)
+        Visitor(
+            click.address, click.user_agent, click.referrer, "click", opted_out=False, language=click.language
+        )
         for click in Traffic(plain_links(100)).records(10_000)
     ]
     print(

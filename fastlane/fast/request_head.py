@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from analytics.journal.agents import short_agent
+from analytics.journal.agents import short_agent, with_language
 from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import (
@@ -26,6 +26,7 @@ from analytics.visitors.visitor import (
     kind_of,
     referrer_text,
 )
+from common.http.languages import counted_language
 from common.http.urls import MAX_LINE, canonical_host
 from links.codes import PATTERN
 from links.models import MAX_CODE
@@ -54,11 +55,16 @@ class Agent(NamedTuple):
     is_crawler: bool
 
 
+class Language(NamedTuple):
+    header: str
+    recorded: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """The header fields that matter to a redirect; texts and flags in the form of the journal.
 
-    ``kind``: the kind of the visit if the method is GET.
+    ``kind``: the kind of the visit if the method is GET. ``agent``: of the record, with the language.
     """
 
     host: str
@@ -89,6 +95,10 @@ def _agent(value: str) -> Agent:
     return Agent(text, short_agent(text.encode()), is_crawler(text))
 
 
+def _language(value: str) -> Language:
+    return Language(value, counted_language(value).encode())
+
+
 def _is_one(value: str) -> bool:
     return value == "1"
 
@@ -99,8 +109,7 @@ _FIELD_PARSERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "user-agent": ("agent", _agent),
     "referer": ("referrer", lambda value: referrer_text(value).encode()),
     "x-forwarded-for": ("forwarded_for", str),
-    # Only rules read it. Cached with the block, so it costs other links nothing.
-    "accept-language": ("accept_language", str),
+    "accept-language": ("language", _language),
     # Only refusals read it.
     "accept": ("accepts_json", accepts_json),
     "cookie": ("ignored", asks_to_be_ignored),
@@ -157,9 +166,10 @@ class _Blocks(dict[bytes, Fields]):
         if len(read) != len(parsed) or not read.get("host"):
             raise NotSimple
         agent: Agent = read.get("agent", _NO_AGENT)
+        language: Language = read.get("language", _NO_LANGUAGE)
         fields = Fields(
             host=read["host"],
-            agent=agent.recorded,
+            agent=with_language(agent.recorded, language.recorded),
             user_agent=agent.text,
             kind=kind_of("GET", read.get("is_prefetch", False), agent.is_crawler, read.get("ignored", False)),
             flags=OPTED_OUT if read.get("gpc", False) or read.get("dnt", False) else 0,
@@ -167,7 +177,7 @@ class _Blocks(dict[bytes, Fields]):
             forwarded_for=read.get("forwarded_for", ""),
             closes=read.get("closes", False),
             is_secure=read.get("is_secure", False),
-            accept_language=read.get("accept_language", ""),
+            accept_language=language.header,
             accepts_json=read.get("accepts_json", False),
         )
         if len(block) <= _CACHED_BLOCK_BYTES:
@@ -177,7 +187,7 @@ class _Blocks(dict[bytes, Fields]):
         return fields
 
 
-_NO_AGENT = _agent("")
+_NO_AGENT, _NO_LANGUAGE = _agent(""), _language("")
 _lines = _Lines()
 _blocks = _Blocks()
 

@@ -44,6 +44,8 @@ class Fact(NamedTuple):
     count: int = 1
     branch: int = 0
     scanned: bool = False
+    language: str = "unknown"
+    region: str = "unknown"
 
 
 def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = "9999-12-31") -> None:
@@ -139,6 +141,8 @@ def click(link_id: int, fact: Fact) -> Click:
         city=fact.city,
         device=fact.device,
         browser=fact.browser,
+        language=fact.language,
+        region=fact.region,
         operating_system=fact.operating_system,
         referrer=fact.referrer,
         scanned=fact.scanned,
@@ -152,11 +156,13 @@ def dimension_values(fact: Fact) -> list[tuple[Dimension, str]]:
     if fact.kind != Kind.CLICK:
         return [(Dimension.OUTCOME, fact.kind.name.lower())]
     host = (urlsplit(fact.referrer).hostname or fact.referrer or "direct").removeprefix("www.")
+    language = "" if fact.language == "unknown" else f" {fact.language}"
+    region = "" if fact.region == "unknown" else f"\t{fact.region}"
     values = [(Dimension.CLIENT, f"{fact.device}\t{fact.operating_system}\t{fact.browser}")]
-    if fact.country != "unknown":
-        values.append((Dimension.COUNTRY, fact.country))
-    if fact.city != "unknown":
-        values.append((Dimension.CITY, f"{fact.country} {fact.city}"))
+    if fact.country != "unknown" or language:
+        values.append((Dimension.COUNTRY, f"{fact.country}{language}"))
+    if fact.city != "unknown" or region:
+        values.append((Dimension.CITY, f"{fact.country} {fact.city}{region}"))
     if host != "direct":
         values.append((Dimension.REFERRER, host))
     if fact.scanned:

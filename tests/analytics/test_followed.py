@@ -29,7 +29,10 @@ def test_redirects_appear_in_reports(
 ) -> None:
     link = make_link(customCode="spring", restrictions={"blockedCountries": ["US"]})["_id"]
     for referrer in REFERRERS:
-        visitor.get("/spring", headers={"referer": referrer} if referrer else {})
+        visitor.get(
+            "/spring",
+            headers={"accept-language": "pt-BR,en;q=0.5", **({"referer": referrer} if referrer else {})},
+        )
     visitor.head("/spring")
     visitor.get("/spring", REMOTE_ADDR="8.8.8.8")
     drain()
@@ -51,11 +54,13 @@ def test_redirects_appear_in_reports(
             {"referrer": "direct", "clicks": 1},
         ]
         assert (data["notCounted"]["head"], data["refused"]["country"]) == (1, 1)
+        assert data["topLanguages"] == [{"language": "pt", "clicks": 5}]
         assert report(api, link, "/devices", **query)["browsers"] == [
             {"name": "Firefox", "clicks": 5, "percentage": 100.0}
         ]
         assert report(api, link, "/geographic", **query) == {
             "countries": [{"code": "unknown", "name": "Unknown", "clicks": 5, "percentage": 100.0}],
+            "regions": [{"name": "unknown", "country": "unknown", "clicks": 5}],
             "cities": [{"name": "unknown", "country": "unknown", "clicks": 5}],
         }
         log = report(api, link, "/clicks", **query)["clicks"]

@@ -22,7 +22,7 @@ MARCH = "range=custom&start=2026-03-01&end=2026-03-31&zone=UTC"
 NEWS = "https://www.news.example/today"
 FACTS = [
     Fact("2026-02-27T10:00Z", visitor="a", count=4),
-    Fact("2026-03-02T10:20Z", visitor="a", referrer=NEWS),
+    Fact("2026-03-02T10:20Z", visitor="a", referrer=NEWS, language="pt", region="Brandenburg"),
     Fact("2026-03-02T11:10Z", visitor="b", device="mobile", browser="Safari", operating_system="iOS"),
     Fact("2026-03-08T23:30Z", "SG", "Singapore", visitor="c", count=3),
     Fact("2026-03-09T00:30Z", "unknown", "unknown", device="unknown", visitor="d"),

@@ -75,7 +75,18 @@ def test_views_have_comments() -> None:
 
 def test_a_view_names_the_kinds_of_requests() -> None:
     texts = dict.fromkeys(
-        ("reason", "country", "city", "device", "browser", "operating_system", "referrer"), "-"
+        (
+            "reason",
+            "country",
+            "city",
+            "region",
+            "device",
+            "browser",
+            "operating_system",
+            "language",
+            "referrer",
+        ),
+        "-",
     )
     for kind in Kind:
         store_clicks([Click(time=datetime(2026, 1, 1, tzinfo=UTC), link_id=kind, kind=kind, **texts)])

@@ -31,8 +31,8 @@ COMMENT ON COLUMN analytics_rawclick.id IS 'Internal key.';
 COMMENT ON COLUMN analytics_rawclick.link_id IS 'Link; it may be deleted.';
 COMMENT ON COLUMN analytics_rawclick.minute IS 'Minute since 1970 (UTC) in which the request was answered.';
 COMMENT ON COLUMN analytics_rawclick.microsecond IS 'Microsecond of the minute.';
-COMMENT ON COLUMN analytics_rawclick.client IS 'Text: device, operating system and browser, with tabs between.';
-COMMENT ON COLUMN analytics_rawclick.place IS 'Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown.';
+COMMENT ON COLUMN analytics_rawclick.client IS 'Text: device, operating system, browser and, if known, language, with tabs between.';
+COMMENT ON COLUMN analytics_rawclick.place IS 'Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown; if known, tab and region.';
 COMMENT ON COLUMN analytics_rawclick.referrer IS 'Text: URL without query and fragment, or unknown. 0 for a direct visit.';
 COMMENT ON COLUMN analytics_rawclick.reason IS 'Text: reason for a refusal, otherwise 0.';
 COMMENT ON COLUMN analytics_rawclick.branch IS 'Text: API id of the branch, see links_route; zeros: unknown. 0: the link itself.';
@@ -45,11 +45,12 @@ SELECT r.id,
     to_timestamp(0) + r.minute * interval '1 minute' + r.microsecond * interval '1 microsecond' AS time,
     r.link_id, r.kind, coalesce(reason.text, '') AS reason,
     split_part(place.text, ' ', 1) AS country,
-    substr(place.text, strpos(place.text, ' ') + 1) AS city,
+    substr(split_part(place.text, E'\t', 1), strpos(place.text, ' ') + 1) AS city,
+    coalesce(nullif(split_part(place.text, E'\t', 2), ''), 'unknown') AS region,
     split_part(client.text, E'\t', 1) AS device,
-    substr(client.text, length(split_part(client.text, E'\t', 1)) + length(split_part(client.text, E'\t', 2)) + 3)
-        AS browser,
+    split_part(client.text, E'\t', 3) AS browser,
     split_part(client.text, E'\t', 2) AS operating_system,
+    coalesce(nullif(split_part(client.text, E'\t', 4), ''), 'unknown') AS language,
     coalesce(referrer.text, '') AS referrer, r.scanned, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch, r.is_unique, r.minute,
     r.ctid AS position
 FROM analytics_rawclick r

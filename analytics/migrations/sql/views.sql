@@ -10,7 +10,7 @@ SELECT id, time, link_id,
         WHEN 4 THEN 'refused'
         WHEN 5 THEN 'ignored'
         ELSE kind::text END AS kind,
-    reason, country, city, device, browser, operating_system, referrer, scanned, branch, is_unique, minute
+    reason, country, city, region, device, browser, operating_system, language, referrer, scanned, branch, is_unique, minute
 FROM analytics_click;
 COMMENT ON VIEW analytics_readable_click IS 'analytics_click with the names of kinds.';
 

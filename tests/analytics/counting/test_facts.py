@@ -91,14 +91,22 @@ def test_the_host_of_a_stored_referrer_is_the_same_in_sql() -> None:
 
 
 def test_place_is_looked_up_once_per_address() -> None:
-    places = {ADDRESS.encode(): place_of("DE", "Berlin")}
-    assert facts(record(), SALTS, places).place == "DE Berlin"
+    places = {ADDRESS.encode(): place_of("DE", "Berlin", "Brandenburg")}
+    assert facts(record(), SALTS, places).place == "DE Berlin\tBrandenburg"
     assert facts(record(address="212.58.244.20"), SALTS, places).place == "GB unknown"
     assert places[b"212.58.244.20"] == place_of("GB", "unknown")
 
 
-def test_opted_out_visitor_has_neither_city_nor_hash() -> None:
-    result = facts(record(flags=OPTED_OUT), SALTS, {ADDRESS.encode(): place_of("DE", "Berlin")})
+def test_region_and_language_may_be_known_without_city_and_country() -> None:
+    result = facts(record(), SALTS, {ADDRESS.encode(): place_of("DE", "unknown", "Bavaria")})
+    assert (result.place, result.keys[1:]) == ("DE unknown\tBavaria", ("1DE", "2DE unknown\tBavaria"))
+    german = facts(record(language="de"), SALTS, {ADDRESS.encode(): place_of("unknown", "unknown")})
+    assert (german.client[-3:], german.keys[1:]) == ("\tde", ("1unknown de",))
+
+
+def test_opted_out_visitor_has_neither_city_nor_region_nor_hash() -> None:
+    places = {ADDRESS.encode(): place_of("DE", "Berlin", "Berlin")}
+    result = facts(record(flags=OPTED_OUT), SALTS, places)
     assert (result.place, result.visitor, result.counted) == ("DE unknown", None, False)
     assert facts(record(flags=COUNTED), SALTS, {}).counted is True
 

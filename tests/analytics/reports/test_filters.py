@@ -23,6 +23,9 @@ PLACES = [
     ("DE", "Berlin"), ("DE", "unknown"), ("US", "Berlin"), ("US", "Washington, D.C."), ("JP", "Tokyo"),
     ("unknown", "unknown"),
 ]  # fmt: skip
+# Berlin in Germany is in two of them, one of which the United States have, too; a region may be known without a city.
+REGIONS = ["Berlin", "New York", "unknown"]
+LANGUAGES = ["de", "en", "haw", "unknown"]
 CONTINENTS = {"DE": "EU", "US": "NA", "JP": "AS", "unknown": "unknown"}
 REFERRERS = {
     "": "direct",
@@ -55,6 +58,11 @@ FILTERS: dict[str, tuple[list[str], Callable[[Fact], Iterable[str]]]] = {
         ["Berlin", "DE Berlin", r"Washington\, D.C.", "-Berlin"],
         lambda fact: [fact.city, f"{fact.country} {fact.city}"],
     ),
+    "region": (
+        ["New York", "US Berlin", "-Berlin", "unknown", "-DE New York,-unknown"],
+        lambda fact: [fact.region, f"{fact.country} {fact.region}"],
+    ),
+    "language": (["de", "EN,haw", "-de", "unknown"], lambda fact: [fact.language]),
     "continent": (["EU", "-EU,-unknown"], lambda fact: [CONTINENTS[fact.country]]),
     "device": (["mobile", "-mobile"], lambda fact: [fact.device]),
     "browser": (["Firefox", "-Firefox"], lambda fact: [fact.browser]),
@@ -95,6 +103,8 @@ def facts(random: Random, number: int) -> list[Fact]:
                 count=random.randrange(1, 3),
                 branch=random.choice([0, 0, 1, 2]) if kind == Kind.CLICK else 0,
                 scanned=kind == Kind.CLICK and random.random() < 0.2,
+                language=random.choice(LANGUAGES),
+                region=random.choice(REGIONS),
             )
         )
     return made
@@ -113,6 +123,18 @@ def sums(each: Iterable[Fact], value: Callable[[Fact], str]) -> Counter[str]:
 
 def listed(rows: list[dict[str, Any]], name: str) -> Counter[str]:
     return Counter({row[name]: row["clicks"] for row in rows})
+
+
+def listed_places(rows: list[dict[str, Any]], name: str) -> Counter[str]:
+    return Counter({f"{row['country']} {row[name]}": row["clicks"] for row in rows})
+
+
+def cities(each: Iterable[Fact]) -> Counter[str]:
+    return sums(each, lambda fact: f"{fact.country} {fact.city}")
+
+
+def regions(each: Iterable[Fact]) -> Counter[str]:
+    return sums(each, lambda fact: f"{fact.country} {fact.region}")
 
 
 @pytest.fixture
@@ -135,6 +157,7 @@ def check(api: APIClient, path: str, query: dict[str, str], wanted: list[Fact]) 
     }, query
     assert data["scans"] == sums(clicks, channel)["qr"], query
     assert listed(data["topCountries"], "country") == sums(clicks, lambda fact: fact.country), query
+    assert listed(data["topLanguages"], "language") == sums(clicks, lambda fact: fact.language), query
     assert listed(data["topDevices"], "device") == sums(clicks, lambda fact: fact.device), query
     assert listed(data["topReferrers"], "referrer") == sums(clicks, host), query
     outcomes = sums(wanted, lambda fact: fact.reason or fact.kind.name.lower())
@@ -177,9 +200,8 @@ def test_a_filtered_report_of_a_link_is_that_of_a_plain_loop(api: APIClient, rou
         assert listed(devices["operatingSystems"], "name") == sums(clicks, lambda fact: fact.operating_system)
         places = report(api, routed, "/geographic", **QUERY, **query)
         assert listed(places["countries"], "code") == sums(clicks, lambda fact: fact.country), query
-        assert {f"{row['country']} {row['name']}": row["clicks"] for row in places["cities"]} == sums(
-            clicks, lambda fact: f"{fact.country} {fact.city}"
-        ), query
+        assert listed_places(places["cities"], "name") == cities(clicks), query
+        assert listed_places(places["regions"], "name") == regions(clicks), query
 
 
 @pytest.mark.slow
@@ -212,9 +234,8 @@ def test_a_filtered_report_of_a_workspace_is_that_of_a_plain_loop(
         data = check(api, "/api/analytics", {**selection, **query}, wanted)
         clicks = [fact for fact in wanted if fact.kind == Kind.CLICK]
         assert listed(data["topBrowsers"], "browser") == sums(clicks, lambda fact: fact.browser), query
-        assert {f"{row['country']} {row['city']}": row["clicks"] for row in data["topCities"]} == sums(
-            clicks, lambda fact: f"{fact.country} {fact.city}"
-        ), query
+        assert listed_places(data["topCities"], "city") == cities(clicks), query
+        assert listed_places(data["topRegions"], "region") == regions(clicks), query
         totals = {
             link: sum(fact.count for fact in some if fact.kind == Kind.CLICK)
             for link, some in by_link.items()
@@ -297,6 +318,10 @@ def test_lists_that_a_limit_cuts_have_the_rest(api: APIClient, link: str) -> Non
     for query in ({"device": "desktop"}, {"continent": "-AN"}):
         places = report(api, link, "/geographic", **QUERY, limit=1, **query)
         assert [row["name"] for row in places["countries"]] == ["United States", "Other"]
+        assert places["regions"] == [
+            {"name": "unknown", "country": "US", "clicks": 7},
+            {"name": "other", "country": "other", "clicks": 14},
+        ]
         assert places["cities"] == [
             {"name": "unknown", "country": "unknown", "clicks": 6},
             {"name": "other", "country": "other", "clicks": 15},
@@ -315,6 +340,8 @@ def test_bad_filters_are_refused(api: APIClient, link: str, part: str) -> None:
         ({"continent": "Europe"}, ("continent", "value")),
         ({"channel": "tv"}, ("channel", "value")),
         ({"branch": "x"}, ("branch", "value")),
+        ({"language": "pt-BR"}, ("language", "value")),
+        ({"language": "german"}, ("language", "value")),
         ({"browser": ",".join("abcdefghijk" * 10)}, ("browser", "max_values")),
         ({"city": ""}, ("city", "blank")),
     ):

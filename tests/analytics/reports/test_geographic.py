@@ -12,15 +12,15 @@ DAY = {"startDate": "2026-03-01", "endDate": "2026-03-01"}
 
 
 def test_link_without_clicks(api: APIClient, link: str) -> None:
-    assert report(api, link, "/geographic") == {"countries": [], "cities": []}
+    assert report(api, link, "/geographic") == {"countries": [], "regions": [], "cities": []}
 
 
 @pytest.mark.parametrize("query", [{}, DAY, {**DAY, "timezone": "Asia/Kathmandu"}])
 def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
     facts = [
-        Fact("2026-03-01T10:00Z", "DE", "Frankfurt am Main", count=2),
+        Fact("2026-03-01T10:00Z", "DE", "Frankfurt am Main", count=2, region="Hesse"),
         Fact("2026-03-01T10:00Z", "US", "Frankfurt am Main"),
-        Fact("2026-03-01T10:00Z", "DE", "unknown"),
+        Fact("2026-03-01T10:00Z", "DE", "unknown", region="Brandenburg"),
         Fact("2026-03-01T10:00Z", "unknown", "unknown"),
         Fact("2026-03-01T10:00Z", "AX", "Mariehamn"),
     ]
@@ -31,6 +31,13 @@ def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
             {"code": "AX", "name": "Åland Islands", "clicks": 1, "percentage": 16.7},
             {"code": "US", "name": "United States", "clicks": 1, "percentage": 16.7},
             {"code": "unknown", "name": "Unknown", "clicks": 1, "percentage": 16.6},
+        ],
+        "regions": [
+            {"name": "Hesse", "country": "DE", "clicks": 2},
+            {"name": "unknown", "country": "AX", "clicks": 1},
+            {"name": "Brandenburg", "country": "DE", "clicks": 1},
+            {"name": "unknown", "country": "US", "clicks": 1},
+            {"name": "unknown", "country": "unknown", "clicks": 1},
         ],
         "cities": [
             {"name": "Frankfurt am Main", "country": "DE", "clicks": 2},
@@ -51,6 +58,7 @@ def test_a_city_may_be_in_an_unknown_country(api: APIClient, link: str, query: d
     record(link, facts)
     assert report(api, link, "/geographic", **query) == {
         "countries": [{"code": "unknown", "name": "Unknown", "clicks": 3, "percentage": 100.0}],
+        "regions": [{"name": "unknown", "country": "unknown", "clicks": 3}],
         "cities": [
             {"name": "unknown", "country": "unknown", "clicks": 2},
             {"name": "Atlantis", "country": "unknown", "clicks": 1},
@@ -58,10 +66,11 @@ def test_a_city_may_be_in_an_unknown_country(api: APIClient, link: str, query: d
     }
 
 
-def test_limit_applies_to_both_lists(api: APIClient, link: str) -> None:
+def test_limit_applies_to_all_lists(api: APIClient, link: str) -> None:
     record(link, [Fact("2026-03-01T10:00Z", f"A{letter}", "x") for letter in "ABCDEFG"])
     data = report(api, link, "/geographic", limit=2)
     assert [(item["code"], item["percentage"]) for item in data["countries"]] == [("AA", 14.3), ("AB", 14.3)]
+    assert [item["country"] for item in data["regions"]] == ["AA", "AB"]
     assert [item["country"] for item in data["cities"]] == ["AA", "AB"]
 
 
@@ -75,7 +84,12 @@ def test_default_limit_is_a_thousand_cities(api: APIClient, link: str) -> None:
 def test_attribution_is_in_the_response(api: APIClient, link: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source = {"text": "IP Geolocation by DB-IP", "url": "https://db-ip.com"}
     monkeypatch.setattr("analytics.visitors.geo.attribution", lambda: source)
-    assert report(api, link, "/geographic") == {"countries": [], "cities": [], "attribution": source}
+    assert report(api, link, "/geographic") == {
+        "countries": [],
+        "regions": [],
+        "cities": [],
+        "attribution": source,
+    }
     assert "attribution" not in report(api, link)
     assert "attribution" not in report(api, link, "/devices")
 

@@ -17,8 +17,18 @@ QUERY = {"startDate": "2026-03-02", "endDate": "2026-03-08"}
 FACTS = [
     # A Monday and a Tuesday.
     Fact("2026-03-02T23:30Z", "DE", "Berlin", "mobile", referrer="https://www.google.com/", visitor="a"),
-    Fact("2026-03-02T23:45Z", "FR", "Paris", "desktop", referrer="https://bing.com/", visitor="a", count=2),
-    Fact("2026-03-03T08:00Z", "US", "Berlin", "desktop", visitor="b", count=4),
+    Fact(
+        "2026-03-02T23:45Z",
+        "FR",
+        "Paris",
+        "desktop",
+        referrer="https://bing.com/",
+        visitor="a",
+        count=2,
+        region="Île-de-France",
+        language="fr",
+    ),
+    Fact("2026-03-03T08:00Z", "US", "Berlin", "desktop", visitor="b", count=4, language="en"),
     Fact("2026-03-03T08:10Z", "unknown", "unknown", "tablet", scanned=True, visitor="c"),
 ]
 
@@ -40,6 +50,8 @@ def test_clicks_of_a_link_by_their_properties(api: APIClient, link: str) -> None
     expected: dict[str, dict[str, int]] = {
         "country": {"US": 4, "FR": 2, "DE": 1, "unknown": 1},
         "city": {"US Berlin": 4, "FR Paris": 2, "DE Berlin": 1, "unknown unknown": 1},
+        "region": {"US unknown": 4, "FR Île-de-France": 2, "DE unknown": 1, "unknown unknown": 1},
+        "language": {"en": 4, "fr": 2, "unknown": 2},
         "continent": {"NA": 4, "EU": 3, "unknown": 1},
         "device": {"desktop": 6, "mobile": 1, "tablet": 1},
         "browser": {"Firefox": 8},

@@ -35,7 +35,7 @@ NOTHING_REFUSED = dict.fromkeys(
 MIXED = [
     Fact("2026-03-01T10:00Z", "DE", "Berlin", "desktop", referrer="https://news.example/a", visitor="a"),
     Fact("2026-03-01T11:00Z", "DE", "Berlin", "desktop", referrer="https://www.news.example/b", visitor="a"),
-    Fact("2026-03-01T12:00Z", "FR", "Paris", "mobile", visitor="b"),
+    Fact("2026-03-01T12:00Z", "FR", "Paris", "mobile", visitor="b", language="fr"),
     Fact("2026-03-03T00:00Z", "unknown", "unknown", "tablet", visitor="a"),
     Fact("2026-03-03T01:00Z", kind=Kind.CRAWLER, count=3),
     Fact("2026-03-02T01:00Z", kind=Kind.HEAD),
@@ -53,6 +53,7 @@ def test_link_without_clicks(api: APIClient, link: str) -> None:
         "scans": 0,
         "clicksByDate": [],
         "topCountries": [],
+        "topLanguages": [],
         "topDevices": [],
         "topReferrers": [],
         "branches": [],
@@ -82,6 +83,7 @@ def test_whole_lifetime(api: APIClient, link: str, closed: str) -> None:
             {"country": "FR", "clicks": 1},
             {"country": "unknown", "clicks": 1},
         ],
+        "topLanguages": [{"language": "unknown", "clicks": 3}, {"language": "fr", "clicks": 1}],
         "topDevices": [
             {"device": "desktop", "clicks": 2},
             {"device": "mobile", "clicks": 1},
@@ -106,6 +108,7 @@ def test_range_of_two_days(api: APIClient, link: str) -> None:
             {"date": "2026-03-03", "clicks": 1, "uniqueClicks": 1},
         ],
         "topCountries": [{"country": "unknown", "clicks": 1}],
+        "topLanguages": [{"language": "unknown", "clicks": 1}],
         "topDevices": [{"device": "tablet", "clicks": 1}],
         "topReferrers": [{"referrer": "direct", "clicks": 1}],
         "branches": [],

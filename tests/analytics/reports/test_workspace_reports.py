@@ -133,7 +133,10 @@ def test_deleted_links_leave_the_report_and_come_back(api: APIClient, make_link:
 
 def test_a_workspace_without_clicks_has_zeros(api: APIClient, make_link: MakeLink) -> None:
     link = make_link()
-    lists = ("Countries", "Cities", "Devices", "Browsers", "OperatingSystems", "Referrers", "Urls")
+    lists = (
+        *("Countries", "Regions", "Cities", "Devices", "Browsers", "OperatingSystems", "Languages"),
+        *("Referrers", "Urls"),
+    )
     for filters in ({}, {"country": "DE"}):
         unique = None if filters else 0
         report = read(api, startDate=day(1), **filters)

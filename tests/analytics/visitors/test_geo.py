@@ -10,7 +10,7 @@ NOWHERE = Location(None, None)
 
 
 def bare(country: str, city: str) -> dict:
-    return {"country": country, "city": city}
+    return {"country": country, "city": city, "region": "State"}
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,14 @@ def test_addresses_without_a_country_have_no_location(tmp_path: Path, address: s
 
 @pytest.mark.parametrize("layout", [nested, flat, bare])
 @pytest.mark.parametrize("ip_version", [4, 6])
-def test_file_gives_the_city_and_overrides_the_country(tmp_path: Path, layout, ip_version: int) -> None:
+def test_file_gives_city_and_region_and_overrides_the_country(
+    tmp_path: Path, layout, ip_version: int
+) -> None:
     records = {"8.8.8.0/24": layout("FR", "Saint-Étienne"), "8.8.4.0/24": layout("DE", "Köln")}
     database = GeoDatabase([write_mmdb(tmp_path / "city.mmdb", records, ip_version=ip_version)])
 
-    assert database.locate("8.8.8.8") == Location("FR", "Saint-Étienne")
-    assert database.locate("8.8.4.4") == Location("DE", "Köln")
+    assert database.locate("8.8.8.8") == Location("FR", "Saint-Étienne", "State")
+    assert database.locate("8.8.4.4") == Location("DE", "Köln", "State")
     assert database.country_of("8.8.8.8") == "FR"
 
 
@@ -84,8 +86,8 @@ def test_ipv4_and_ipv6_may_be_in_separate_files(tmp_path: Path) -> None:
         ]
     )
 
-    assert database.locate("8.8.8.8") == Location("FR", "Paris")
-    assert database.locate("2001:4860:4860::8888") == Location("CA", "Montréal")
+    assert database.locate("8.8.8.8") == Location("FR", "Paris", "State")
+    assert database.locate("2001:4860:4860::8888") == Location("CA", "Montréal", "State")
 
 
 def test_the_first_file_with_a_value_determines_it(tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_the_first_file_with_a_value_determines_it(tmp_path: Path) -> None:
         ]
     )
 
-    assert database.locate("8.8.8.8") == Location("FR", "Köln")
+    assert database.locate("8.8.8.8") == Location("FR", "Köln", "State")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,9 @@ def test_the_first_file_with_a_value_determines_it(tmp_path: Path) -> None:
         {"country": {}, "city": {}},
         {"country": "France", "city": {"names": {"de": "Paris"}}},
         {"country": {"iso_code": "ZZ"}, "city": {"names": []}},
-        {"city": ""},
+        {"city": "", "region": "\x00", "subdivisions": []},
+        {"subdivisions": [7]},
+        {"subdivisions": {}, "state1": " "},
         {},
     ],
 )
@@ -133,5 +137,5 @@ def test_city_names_are_cleaned_for_storage(tmp_path: Path, written: str, city: 
     records = {"8.8.8.0/24": flat("FR", written), "8.8.4.0/24": nested("FR", written)}
     database = GeoDatabase([write_mmdb(tmp_path / "city.mmdb", records, ip_version=4)])
 
-    assert database.locate("8.8.8.8") == Location("FR", city)
-    assert database.locate("8.8.4.4") == Location("FR", city)
+    assert database.locate("8.8.8.8") == Location("FR", city, "State")
+    assert database.locate("8.8.4.4") == Location("FR", city, "State")

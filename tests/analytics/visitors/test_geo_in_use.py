@@ -100,4 +100,4 @@ def test_process_forked_during_a_file_check_loads_new_files(tmp_path: Path) -> N
         check=False,
     )
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "FR Paris\nDE Berlin\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "FR Paris None\nDE Berlin None\n", "")

@@ -17,12 +17,14 @@ def visitor(method: str = "GET", /, **meta: str) -> Visitor:
 
 
 def test_visitor_of_a_plain_request() -> None:
-    assert visitor(HTTP_REFERER="https://example.com/page?a=1") == Visitor(
+    meta = {"HTTP_REFERER": "https://example.com/page?a=1", "HTTP_ACCEPT_LANGUAGE": "pt-BR,pt;q=0.9"}
+    assert visitor(**meta) == Visitor(
         address="8.8.8.8",
         user_agent=CHROME,
         referrer="https://example.com/page?a=1",
         kind="click",
         opted_out=False,
+        language="pt",
     )
 
 

@@ -41,6 +41,10 @@ def test_every_figure_of_the_period_is_shown(signed_in: Callable[..., Any], addr
             ["Berlin", "Germany", "2"],
             ["Unknown", "Unknown", "1"],
         ]
+        assert rows(page, "Regions") == [
+            ["Unknown", "Unknown", "5"],
+            ["Brandenburg", "Germany", "1"],
+        ]
         assert rows(page, "Type") == [
             ["Desktop", "4", "66.7%"],
             ["Mobile", "1", "16.7%"],
@@ -48,6 +52,7 @@ def test_every_figure_of_the_period_is_shown(signed_in: Callable[..., Any], addr
         ]
         assert rows(page, "Browser") == [["Firefox", "5", "83.3%"], ["Safari", "1", "16.7%"]]
         assert rows(page, "System") == [["Linux", "5", "83.3%"], ["iOS", "1", "16.7%"]]
+        assert rows(page, "Language") == [["Unknown", "5", "83.3%"], ["Portuguese", "1", "16.7%"]]
         assert rows(page, "Referrers") == [["Direct", "5", "83.3%"], ["news.example", "1", "16.7%"]]
         assert rows(page, "Scan or click") == [
             ["QR code scanned", "0", "0.0%"],
@@ -151,9 +156,10 @@ def test_unknown_cities_are_one_sentence(
     with signed_in() as visit:
         page = visit.page
         page.goto(url_of(address, link, MARCH))
-        show(page, "Cities")
-        expect(page.get_by_text("Cities need a file that is not installed on this service.")).to_be_visible()
-        expect(table(page, "Cities")).to_have_count(0)
+        for tab in ("Regions", "Cities"):
+            show(page, tab)
+            expect(page.get_by_text("Regions and cities need a file that is not installed")).to_be_visible()
+            expect(table(page, tab)).to_have_count(0)
         assert visit.errors() == []
 
 
@@ -211,7 +217,7 @@ def test_the_log_has_older_requests_and_one_kind(
         page.get_by_role("button", name="Show older requests").click()
         expect(log).to_have_count(26)
         expect(page.get_by_role("button", name="Show older requests")).to_have_count(0)
-        cities = [row[3] for row in rows(page, "Individual requests")]
+        cities = [row[4] for row in rows(page, "Individual requests")]
         assert cities == ["Berlin", *(f"City {minute}" for minute in reversed(range(25)))]
         page.get_by_label("Requests shown").select_option("notCounted")
         expect(log).to_have_count(1)

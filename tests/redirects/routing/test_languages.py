@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from redirects.visit import MAX_RANGE, preferred_language, prefixes
+from common.http.languages import counted_language, preferred_language
+from redirects.visit import MAX_RANGE, prefixes
 from testing.cases import for_each
 
 
@@ -39,6 +40,27 @@ from testing.cases import for_each
 )
 def test_the_preferred_language_has_the_highest_quality(header: str, language: str | None) -> None:
     assert preferred_language(header) == language
+
+
+@for_each(
+    ("header", "language"),
+    [
+        ("", ""),
+        ("de-AT,en;q=0.5", "de"),
+        ("en;q=0.5,pt-BR", "pt"),
+        ("HAW", "haw"),
+        ("zh-Hant-TW", "zh"),
+        ("*", ""),
+        # No codes of ISO 639.
+        ("x-klingon", ""),
+        ("i-klingon,de;q=0.5", ""),
+        ("deut", ""),
+        ("de\t1", ""),
+        (f"{' ' * 600}de", ""),
+    ],
+)
+def test_reports_count_the_primary_subtag_of_the_preferred_language(header: str, language: str) -> None:
+    assert counted_language(header) == language
 
 
 def test_a_language_matches_the_ranges_of_its_first_subtags() -> None:

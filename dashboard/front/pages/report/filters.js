@@ -6,7 +6,7 @@
 /** The names of the API, in the order of the panels. */
 export const DIMENSIONS = /** @type {const} */ ([
     ...["channel", "referrer", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent"],
-    ...["country", "continent", "city", "browser", "device", "os", "branch", "kind"],
+    ...["country", "continent", "region", "city", "browser", "device", "os", "language", "branch", "kind"],
 ]);
 
 /**

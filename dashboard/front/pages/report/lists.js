@@ -32,21 +32,27 @@ export function rowsOf(dimension, counted, total) {
  * @returns {import("./report.js").Lists}
  */
 export function listsOf(overview, devices, places) {
-    const { topCountries, topReferrers, topDevices, topCities = [], topBrowsers = [], topOperatingSystems = [] } = overview;
+    const { topCountries, topLanguages, topReferrers, topDevices } = overview;
+    const { topRegions = [], topCities = [], topBrowsers = [], topOperatingSystems = [] } = overview;
     const countries = places?.countries ?? topCountries.map(({ country, clicks }) => ({ code: country, clicks }));
+    const regions = places?.regions ?? topRegions.map(({ region, ...counted }) => ({ name: region, ...counted }));
     const cities = places?.cities ?? topCities.map(({ city, ...counted }) => ({ name: city, ...counted }));
     const types = devices?.devices ?? topDevices.map(({ device, clicks }) => ({ type: device, clicks }));
     const browsers = devices?.browsers ?? topBrowsers.map(({ browser, clicks }) => ({ name: browser, clicks }));
     const systems = devices?.operatingSystems ?? topOperatingSystems.map(({ operatingSystem, clicks }) => ({ name: operatingSystem, clicks }));
+    /** @param {{name: string, country: string}} place as the filter takes it */
+    const placeOf = ({ name, country }) => (name === "unknown" || name === OTHER ? name : `${country} ${name}`);
     /** @template Counts @param {Dimension} dimension @param {readonly Counts[]} counted @param {(counts: Counts) => string} valueOf */
     const list = (dimension, counted, valueOf) =>
         rowsOf(dimension, counted.map(counts => ({ .../** @type {any} */ (counts), value: valueOf(counts) })), overview.totalClicks);
     return {
         referrer: list("referrer", topReferrers, ({ referrer }) => referrer),
         country: list("country", countries, ({ code }) => code),
-        city: list("city", cities, ({ name, country }) => (name === "unknown" || name === OTHER ? name : `${country} ${name}`)),
+        region: list("region", regions, placeOf),
+        city: list("city", cities, placeOf),
         device: list("device", types, ({ type }) => type),
         browser: list("browser", browsers, ({ name }) => name),
         os: list("os", systems, ({ name }) => name),
+        language: list("language", topLanguages, ({ language }) => language),
     };
 }

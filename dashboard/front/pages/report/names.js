@@ -14,10 +14,15 @@ export function nameOfCountry(code) {
     }
 }
 
+const languageNames = once(() => new Intl.DisplayNames([language], { type: "language" }));
+
+/** @param {string} code ISO 639, `unknown` or `other` */
+export const nameOfLanguage = code => (code === "unknown" || code === OTHER ? nameOfValue(code) : (languageNames().of(code) ?? code));
+
 /** What the API calls the values that the limit of a list leaves out. */
 export const OTHER = "other";
 
-/** @param {string} value a device, browser, system, city or referrer */
+/** @param {string} value a device, browser, system, region, city or referrer */
 export function nameOfValue(value) {
     switch (value) {
         case "unknown":
@@ -76,6 +81,9 @@ export function nameOfFilter(dimension, value, branches = []) {
     switch (dimension) {
         case "country":
             return nameOfCountry(value);
+        case "language":
+            return nameOfLanguage(value);
+        case "region":
         case "city":
             return value === "unknown" ? t("report.unknown") : value.replace(/^[A-Z]{2} /, "");
         case "referrer":

@@ -30,7 +30,7 @@ import { periodOf } from "./period.js";
  * @property {Overview} overview
  * @property {Compared | null} before
  * @property {Lists} lists
- * @property {import("./endpoints.js").Places["attribution"]} attribution of the cities
+ * @property {import("./endpoints.js").Places["attribution"]} attribution of regions and cities
  * @property {import("./endpoints.js").TopUrl[]} topUrls of a workspace
  * @property {RequestPage | null} requests the newest, of a link
  */

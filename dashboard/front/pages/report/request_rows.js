@@ -1,6 +1,6 @@
 /** The columns and rows of the log of requests. */
 import { language, t } from "../../core/texts.js";
-import { nameOfCountry, nameOfReason, nameOfReferrer, nameOfValue } from "./names.js";
+import { nameOfCountry, nameOfLanguage, nameOfReason, nameOfReferrer, nameOfValue } from "./names.js";
 
 /** @typedef {import("./endpoints.js").RequestPage["clicks"]} Requests */
 
@@ -12,10 +12,12 @@ export const columnsOfLog = zone => [
     { label: t("report.time"), show: timesIn(zone) },
     { label: t("report.result") },
     { label: t("report.country") },
+    { label: t("report.region") },
     { label: t("report.city") },
     { label: t("report.device") },
     { label: t("report.browser") },
     { label: t("report.system") },
+    { label: t("report.language") },
     { label: t("report.referrer") },
     { label: t("report.way") },
     { label: t("report.branch") },
@@ -34,10 +36,12 @@ export const rowsOfLog = requests =>
         request.time,
         resultOf(request),
         nameOfCountry(request.country),
+        nameOfValue(request.region),
         nameOfValue(request.city),
         nameOfValue(request.device),
         nameOfValue(request.browser),
         nameOfValue(request.operatingSystem),
+        nameOfLanguage(request.language),
         nameOfReferrer(request.referrer),
         t(request.scanned ? "report.scanned" : "report.clicked"),
         request.branch?.name ?? null,

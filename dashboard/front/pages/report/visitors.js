@@ -72,32 +72,33 @@ function Places({ report, figures }) {
         tabs=${[
             tabOf(report, figures, "country", "countries", "report.countries", "report.country"),
             { name: "map", label: t("report.mapTab"), show: () => html`<${LazyPage} load=${loadMap} countries=${countries} />` },
-            { name: "cities", label: t("report.cities"), show: () => html`<${Cities} report=${report} figures=${figures} />` },
+            { name: "regions", label: t("report.regions"), show: () => html`<${WithinCountries} report=${report} figures=${figures} dimension="region" file="regions" />` },
+            { name: "cities", label: t("report.cities"), show: () => html`<${WithinCountries} report=${report} figures=${figures} dimension="city" file="cities" />` },
         ]}
     />`;
 }
 
 /**
- * Without a file of cities, one sentence stands for all the unknown ones.
- * @param {{report: Report, figures: Figures}} properties
+ * Regions or cities. Without a file of them, one sentence stands for all the unknown ones.
+ * @param {{report: Report, figures: Figures, dimension: "region" | "city", file: "regions" | "cities"}} properties
  */
-function Cities({ report, figures: { lists, attribution } }) {
-    const cities = lists.city ?? [];
-    const isUnknown = cities.length > 0 && cities.every(({ values }) => values.every(value => value === "unknown"));
+function WithinCountries({ report, figures: { lists, attribution }, dimension, file }) {
+    const places = lists[dimension] ?? [];
+    const isUnknown = places.length > 0 && places.every(({ values }) => values.every(value => value === "unknown"));
     if (isUnknown) return html`<p class="muted">${t("report.noCityFile")}</p>`;
     return html`
         <${DataTable}
-            title=${t("report.cities")}
-            file=${fileName(report, "cities")}
+            title=${t(`report.${file}`)}
+            file=${fileName(report, file)}
             columns=${[
-                { label: t("report.city") },
+                { label: t(`report.${dimension}`) },
                 { label: t("report.country") },
                 { label: t("report.total.clicks"), kind: "number" },
             ]}
-            rows=${cities.map(({ name, values: [city = ""], clicks }) => [name, /^[A-Z]{2} /.test(city) ? nameOfCountry(city.slice(0, 2)) : name, clicks])}
+            rows=${places.map(({ name, values: [place = ""], clicks }) => [name, /^[A-Z]{2} /.test(place) ? nameOfCountry(place.slice(0, 2)) : name, clicks])}
             bar=${2}
             limit=${ROWS}
-            filterOf=${(/** @type {number} */ position) => rowFilter("city", cities[position])}
+            filterOf=${(/** @type {number} */ position) => rowFilter(dimension, places[position])}
         />
         ${attribution !== undefined &&
         html`<p class="muted"><a href=${attribution.url} target="_blank" rel="noopener noreferrer">${attribution.text}</a></p>`}
@@ -112,6 +113,7 @@ const Devices = ({ report, figures }) => html`<${Panel}
         tabOf(report, figures, "browser", "browsers", "report.browsers", "report.browser"),
         tabOf(report, figures, "device", "devices", "report.devices", "report.device"),
         tabOf(report, figures, "os", "systems", "report.systems", "report.system"),
+        tabOf(report, figures, "language", "languages", "report.languages", "report.language"),
     ]}
 />`;
 

@@ -12,7 +12,18 @@ from testing.analytics.raw_clicks import store_clicks
 
 def click(moment: datetime) -> Click:
     text = dict.fromkeys(
-        ("reason", "country", "city", "device", "browser", "operating_system", "referrer"), ""
+        (
+            "reason",
+            "country",
+            "city",
+            "region",
+            "device",
+            "browser",
+            "operating_system",
+            "language",
+            "referrer",
+        ),
+        "",
     )
     store_clicks([Click(time=moment, link_id=1, kind=0, scanned=False, is_unique=False, **text)])
     return Click.objects.latest("id")
