@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.conf.locale import LANG_INFO
 from django.contrib.auth.hashers import check_password
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse
 from django.utils import formats, timezone
+from django.utils.translation import get_language_info, override
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from accounts.admission import Admission
 from accounts.password_hashing import admit_network, link_hashing
@@ -185,11 +186,13 @@ def _context(report: SharedReport, *, is_of_link: bool) -> dict[str, Any]:
 def _headings() -> dict[str, str]:
     return {
         "topCountries": _("Countries"),
+        "topRegions": _("Regions"),
         "topCities": _("Cities"),
         "topDevices": _("Devices"),
         "topBrowsers": _("Browsers"),
         "topOperatingSystems": _("Operating systems"),
         "topReferrers": _("Referrers"),
+        "topLanguages": _("Languages"),
     }
 
 
@@ -219,12 +222,17 @@ def _shown(name: str, texts: list[str]) -> str:
     words = {UNKNOWN: _("Unknown"), OTHER: _("Other"), DIRECT: _("Direct")}
     if name == "topDevices":
         words |= {"desktop": _("Computer"), "mobile": _("Phone"), "tablet": _("Tablet")}
-    texts = [words.get(text) or _country(text, name) for text in dict.fromkeys(texts)]
+    texts = [words.get(text) or _name(text, name) for text in dict.fromkeys(texts)]
     return ", ".join(reversed(texts))
 
 
-def _country(text: str, name: str) -> str:
-    return _(COUNTRY_NAMES[text]) if name in ("topCountries", "topCities") and text in COUNTRY_NAMES else text
+def _name(text: str, name: str) -> str:
+    """The name of a country or a language that the list contains as a code."""
+    if name == "topLanguages":
+        return str(get_language_info(text)["name_translated"]) if text in LANG_INFO else text
+    if name in ("topCountries", "topRegions", "topCities") and text in COUNTRY_NAMES:
+        return _(COUNTRY_NAMES[text])
+    return text
 
 
 def _number(value: int) -> str:

@@ -26,11 +26,13 @@ _DATES = ("period", "startDate", "endDate")
 # Each list of a report, and the fields of its values.
 LISTS = {
     "topCountries": ("country",),
+    "topRegions": ("country", "region"),
     "topCities": ("country", "city"),
     "topDevices": ("device",),
     "topBrowsers": ("browser",),
     "topOperatingSystems": ("operatingSystem",),
     "topReferrers": ("referrer",),
+    "topLanguages": ("language",),
 }
 
 
