@@ -42,7 +42,7 @@ def overview(
     if not clicks and _has(link, utm) and group is None:
         return Grouped(reads.overview(link, query, limit))
     wanted = wanted_for(group, [*reads.TOP, *_COMPLETE], _COMPLETE, limit)
-    report = figures(_scope(link, utm), _period(link, query), query, clicks, wanted)
+    report = figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
     by_branch = reads.branches(link, *(dict(report.counts[breakdown]) for breakdown in _BRANCHES))
     whole = Overview(
         report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
@@ -62,7 +62,7 @@ def agents(
         parts = ((dict(zip(names, value.name.split("\t", 2), strict=True)), value.clicks) for value in values)
         return _fold(parts, clicks.filters, names, limit)
     lists = [*names.values()]
-    scope, period = _scope(link, utm), _period(link, query)
+    scope, period = scope_with(link, utm), _period(link, query)
     return figures(scope, period, query, clicks, Wanted(lists, (), limit)).counts
 
 
@@ -78,7 +78,7 @@ def places(
         lists = {"country": Breakdown.COUNTRY, "place": Breakdown.CITY}
         counts = _fold(parts, clicks.filters, lists, limit)
     else:
-        scope, period = _scope(link, utm), _period(link, query)
+        scope, period = scope_with(link, utm), _period(link, query)
         breakdowns = [Breakdown.COUNTRY, Breakdown.CITY]
         counts = figures(scope, period, query, clicks, Wanted(breakdowns, (), limit)).counts
     cities = counts[Breakdown.CITY]
@@ -97,8 +97,9 @@ def _has(link: Link, utm: Mapping[str, Condition]) -> bool:
     return all(condition.holds(link.utm.get(key) or NONE) for key, condition in utm.items())
 
 
-def _scope(link: Link, utm: Mapping[str, Condition]) -> Scope:
-    return of_link(link) if _has(link, utm) else of_nothing()
+def scope_with(link: Link, utm: Mapping[str, Condition]) -> Scope:
+    """The link, or nothing if it has other utm parameters."""
+    return of_link(link) if _has(link, utm) else of_nothing(link.owner_id)
 
 
 def _period(link: Link, query: RequestedRange) -> Period:

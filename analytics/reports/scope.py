@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.models import User, Workspace
 from analytics.reports.conditions import Condition
-from common.database import fetch
+from analytics.reports.costs import fetch_bounded
 from links import searches
 from links.key_limits import condition_of
 from links.models import Link
@@ -16,6 +16,8 @@ from links.searches import Filters
 
 # Look up the days of so many links one by one. Of more, read all rows of the days, and keep those of the links.
 FEW_LINKS = 20_000
+# A report of more links adds up enough to slow others down.
+CHEAP_LINKS = 1_000
 
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
@@ -36,16 +38,21 @@ class Selection:
 class Scope(NamedTuple):
     """``links`` is a query for the column ``link_id`` with these values of parameters.
 
-    ``number``: how many links these are, at most FEW_LINKS + 1.
+    ``number``: how many links these are, at most FEW_LINKS + 1. ``owner``: their workspace.
     """
 
     links: str
     values: dict[str, Any]
     number: int
+    owner: int
 
     @property
     def are_few(self) -> bool:
         return self.number <= FEW_LINKS
+
+    @property
+    def is_costly(self) -> bool:
+        return self.number > CHEAP_LINKS
 
     @property
     def chosen(self) -> str:
@@ -66,11 +73,11 @@ class Scope(NamedTuple):
 
 
 def of_link(link: Link) -> Scope:
-    return Scope("SELECT %(link)s::bigint AS link_id", {"link": link.pk}, 1)
+    return Scope("SELECT %(link)s::bigint AS link_id", {"link": link.pk}, 1, link.owner_id)
 
 
-def of_nothing() -> Scope:
-    return Scope("SELECT 0::bigint AS link_id WHERE false", {}, 0)
+def of_nothing(owner: int) -> Scope:
+    return Scope("SELECT 0::bigint AS link_id WHERE false", {}, 0, owner)
 
 
 def of_workspace(owner: Workspace, selection: Selection) -> Scope:
@@ -94,8 +101,8 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
         values |= condition.values(f"utm_{key}")
     links = _SOME + conditions if conditions else _ALL
-    [[number]] = fetch(_COUNT.format(links=links), {**values, "most": FEW_LINKS + 1})
-    return Scope(links, values, number)
+    [[number]] = fetch_bounded(_COUNT.format(links=links), {**values, "most": FEW_LINKS + 1})
+    return Scope(links, values, number, owner.pk)
 
 
 def utm_value(key: str) -> str:

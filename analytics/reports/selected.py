@@ -10,28 +10,26 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
+from analytics.reports.costs import FEWER, admit, fetch_bounded, refuse
 from analytics.reports.figures import Row, Statement, Wanted, from_rollups
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import from_raw_clicks
 from analytics.reports.reads import Counts, Value
 from analytics.reports.scope import Scope
-from common.database import execute, fetch
-from common.errors import FieldError, InvalidFields
+from common.database import fetch
 
 # What a list calls the values that its limit leaves out.
 OTHER = "other"
 
-_CANCELED = "57014"
 # Groups of many rows stay in memory. The planner expects few groups, and would sort all rows to find them.
 _LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
 _FIRST_AND_LAST = """
@@ -45,7 +43,6 @@ WITH {chosen} SELECT min(start), max(start) FROM ({rows}) quarters
 _OLDEST = """
 WITH {chosen} SELECT min(minute) FROM ({rows}) clicks
 """
-_FEWER = "or fewer links by tags, domainId, creator or urlIds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,8 @@ def figures(
     else:
         by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
         statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
-    rows = _execute(*statement)
+    with admit(scope.owner, is_costly=is_raw or scope.is_costly):
+        rows = fetch_bounded(*statement, _LIMITS)
     # In the order of the lists: the rest comes last.
     rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
     sums = {number: clicks for number, _, clicks, _ in rows if number in {Row.READ, Row.LOST, Row.IMPORTED}}
@@ -119,7 +117,7 @@ def figures(
     elif sums[Row.READ] > (most := statement.parameters["most"]):
         days = most // scope.number if scope.are_few else 0
         hint = f"choose at most {days} days," if days else "choose a shorter range,"
-        refuse(f"The links have more than {most:,} days with clicks to add up; {hint} {_FEWER}.")
+        refuse(f"The links have more than {most:,} days with clicks to add up; {hint} {FEWER}.")
     by_step: dict[int, tuple[int, int]] = {}
     counts: Counts = defaultdict(list)
     listed: list[Top] = []
@@ -162,27 +160,16 @@ def cut(values: list[Value], limit: int) -> list[Value]:
 def life(scope: Scope, query: RequestedRange) -> Period:
     """The days from the first one with a click to today. Raises InvalidFields if there are too many links."""
     today = timezone.now().astimezone(query.zone).date()
-    [bounds] = _execute(_FIRST_AND_LAST.format(links=scope.links), scope.values)
+    [bounds] = fetch_bounded(_FIRST_AND_LAST.format(links=scope.links), scope.values, _LIMITS)
     days = [day for day in bounds if day is not None]
     if days and query.zone is not UTC:
         text = _FIRST_AND_LAST_QUARTER.format(
             chosen=scope.chosen,
             rows=scope.rows("analytics_quartertotal", "start", "t.day = ANY(%(days)s::date[])"),
         )
-        [bounds] = _execute(text, scope.values | {"days": days})
+        [bounds] = fetch_bounded(text, scope.values | {"days": days}, _LIMITS)
         days = [start.astimezone(query.zone).date() for start in bounds]
     return Period(min([today, *days]), max([today, *days]), query.zone)
-
-
-def _execute(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    try:
-        with transaction.atomic():
-            execute(_LIMITS)
-            return fetch(text, values)
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
-            raise
-        refuse(f"To add up so much takes too long; choose a shorter range, {_FEWER}.")
 
 
 def _check_retention(clicks: Clicks, period: Period) -> None:
@@ -199,7 +186,7 @@ def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, quer
     if sums[Row.READ] > most:
         refuse(
             f"The range has more than {most:,} requests, the most that a filter can read; choose a shorter"
-            f" range, {_FEWER}, or no filter.",
+            f" range, {FEWER}, or no filter.",
         )
     if sums.get(Row.LOST, 0):
         rows = scope.rows("analytics_rawclick", "minute", "t.minute >= %(first_minute)s")
@@ -209,7 +196,3 @@ def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, quer
         )
         hint = "read it without filters" if since is None else f"choose a range from {since} on, or no filter"
         refuse(f"Some clicks of the range are only left as totals, which have no filters; {hint}.")
-
-
-def refuse(message: str) -> NoReturn:
-    raise InvalidFields([FieldError("startDate", "range_too_large", message)])

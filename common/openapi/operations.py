@@ -162,7 +162,7 @@ class _Succeeded(BooleanField):
 class Operation:
     """One action of a view, in words. ``returns`` describes the successful response, which the view declares.
 
-    ``files`` replaces it for responses other than JSON, by media type. ``errors`` are the action's own errors, and
+    ``files`` are the responses other than JSON, by media type. ``errors`` are the action's own errors, and
     ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
     replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
     """
@@ -205,8 +205,7 @@ def _schema(
     returned: Returned | None = getattr(action, "returned", None)
     if returned is not None:
         responses[returned.status] = _success(operation, returned)
-    else:
-        responses |= {(200, media_type): file for media_type, file in operation.files.items()}
+    responses |= {(200, media_type): file for media_type, file in operation.files.items()}
     if name in view.queries:
         parameters.append(view.queries[name])
         responses[414] = _TOO_LONG

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Any, NamedTuple
 
+from django.http.response import HttpResponseBase
 from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -64,9 +65,9 @@ class Returned(NamedTuple):
     beside: tuple[Field, ...]
     has_etag: bool
 
-    def response(self, values: Any) -> Response:
+    def response(self, values: Any) -> Any:
         """The response with these values of the action. A finished response stays as it is."""
-        if isinstance(values, Response):
+        if isinstance(values, HttpResponseBase):
             return values
         if self.has_etag:
             values, version = values
