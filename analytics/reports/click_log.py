@@ -84,7 +84,8 @@ WITH {{chosen}}, read AS MATERIALIZED (
         SELECT *, kind = ANY(%(kinds)s::smallint[]) AND ({{condition}}) AS is_hit FROM read
     ) read, reached WHERE (is_hit OR number = last) AND number <= coalesce(last, number) ORDER BY number LIMIT %(rows)s
 )
-SELECT total, page.id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned, branch, (
+SELECT total, page.id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned,
+    branch, (
         SELECT name FROM links_route r WHERE r.link_id = page.link_id AND r.branch = page.branch
         ORDER BY since DESC LIMIT 1
     ), CASE
