@@ -44,12 +44,21 @@ from links.models import Link
 from links.selectors import get_link
 
 
+def _whole(data: dict[str, Any]) -> Any:
+    return data
+
+
+def _without_cursor(data: dict[str, Any]) -> Any:
+    """The page of a log: a cursor is sealed anew each time, but every one leads on."""
+    return data["clicks"], data["pagination"]["nextCursor"] is None
+
+
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
     queries = {"retrieve": UtcDaysQuery, "unknown_codes": UnknownCodesQuery}
     access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ))
 
-    @returns(200, fields=representations.UNKNOWN_CODES.fields)
+    @returns(200, fields=representations.UNKNOWN_CODES.fields, content=_whole)
     def retrieve(self, request: Request, id: str) -> dict[str, Any]:
         requested = requested_range(self.read_query())
         domain = get_domain(workspace_of(request), id)
@@ -57,7 +66,7 @@ class DomainAnalyticsViewSet(ApiViewSet):
         return representations.unknown_codes(unknown_codes(domain, period))
 
     @action(detail=True)
-    @returns(200, fields=representations.UNKNOWN_CODE_PAGE)
+    @returns(200, fields=representations.UNKNOWN_CODE_PAGE, content=_whole)
     def unknown_codes(self, request: Request, id: str) -> dict[str, Any]:
         query, workspace = self.read_query(), workspace_of(request)
         # The default domain belongs to no workspace, so a key that is limited to one does not concern it.
@@ -93,7 +102,7 @@ class AnalyticsViewSet(ApiViewSet):
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
     }
 
-    @returns(200, fields=(*representations.WORKSPACE_OVERVIEW.fields, *representations.ADDED))
+    @returns(200, fields=(*representations.WORKSPACE_OVERVIEW.fields, *representations.ADDED), content=_whole)
     def list(self, request: Request) -> dict[str, Any] | HttpResponseBase:
         query = self.read_query()
         requested = requested_range(query)
@@ -109,19 +118,19 @@ class AnalyticsViewSet(ApiViewSet):
         return in_format(request, query, data)
 
     @action(detail=False, url_path="clicks")
-    @returns(200, fields=representations.LOG_PAGE)
+    @returns(200, fields=representations.LOG_PAGE, content=_without_cursor)
     def log(self, request: Request) -> dict[str, Any] | HttpResponseBase:
         query, owner = self.read_query(), workspace_of(request)
         links = scope.of_workspace(owner, selection_of(query))
         return self._log(links, query, f"workspace {owner.pk}", representations.log_page)
 
     @action(detail=False)
-    @returns(200, fields=representations.SPARKLINES)
+    @returns(200, fields=representations.SPARKLINES, content=_whole)
     def sparklines(self, request: Request) -> dict[str, Any]:
         first, lines = sparklines(workspace_of(request), self.read_query()["ids"])
         return representations.sparklines(first, lines)
 
-    @returns(200, fields=(*representations.OVERVIEW.fields, *representations.ADDED))
+    @returns(200, fields=(*representations.OVERVIEW.fields, *representations.ADDED), content=_whole)
     def retrieve(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         requested = requested_range(query)
@@ -143,7 +152,7 @@ class AnalyticsViewSet(ApiViewSet):
         return representations.ERASURE(erasure)
 
     @action(detail=True)
-    @returns(200, fields=representations.DEVICES)
+    @returns(200, fields=representations.DEVICES, content=_whole)
     def devices(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         clicks, utm, limit = clicks_of(query), utm_of(query), query["limit"]
@@ -151,7 +160,7 @@ class AnalyticsViewSet(ApiViewSet):
         return in_format(request, query, representations.devices(counts, None if clicks or utm else limit))
 
     @action(detail=True)
-    @returns(200, fields=representations.PLACES)
+    @returns(200, fields=representations.PLACES, content=_whole)
     def geographic(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         clicks, utm, limit = clicks_of(query), utm_of(query), query["limit"]
@@ -160,7 +169,7 @@ class AnalyticsViewSet(ApiViewSet):
         return in_format(request, query, data)
 
     @action(detail=True)
-    @returns(200, fields=representations.CLICK_PAGE)
+    @returns(200, fields=representations.CLICK_PAGE, content=_without_cursor)
     def clicks(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         return self._log(

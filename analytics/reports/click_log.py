@@ -234,7 +234,7 @@ class ClickLog:
                 self.position = None
                 return page
             self.position = position = Position(*start)
-            growth = WINDOW_REACH // 4 // max(total, 1)
+            growth = WINDOW_REACH // (4 * total) if total else _MOST_GROWTH
             self._minutes *= max(1, min(growth, _MOST_GROWTH))
         return page
 

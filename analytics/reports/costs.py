@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NoReturn
+from typing import Any
 
 from django.db import OperationalError, transaction
 
 from accounts.admission import costly_report
 from common.database import execute, fetch
-from common.errors import FieldError, InvalidFields, Unavailable
+from common.errors import Unavailable
 
 FEWER = "or fewer links by tags, domainId, creator or urlIds"
 _CANCELED = "57014"
@@ -19,10 +19,6 @@ _CANCELED = "57014"
 class ReportTooSlow(Unavailable):
     code = "report_too_slow"
     message = f"To add up so much takes too long; choose a shorter range, {FEWER}."
-
-
-def refuse(message: str) -> NoReturn:
-    raise InvalidFields([FieldError("startDate", "range_too_large", message)])
 
 
 def admit(workspace: int, *, is_costly: bool) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 from uuid import UUID
 
 from django.conf import settings
@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
-from analytics.reports.costs import FEWER, admit, fetch_bounded, refuse
+from analytics.reports.costs import FEWER, admit, fetch_bounded
 from analytics.reports.figures import Row, Statement, Wanted, from_rollups
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
@@ -26,6 +26,7 @@ from analytics.reports.raw import from_raw_clicks
 from analytics.reports.reads import Counts, Value
 from analytics.reports.scope import Scope
 from common.database import fetch
+from common.errors import FieldError, InvalidFields
 
 # What a list calls the values that its limit leaves out.
 OTHER = "other"
@@ -196,3 +197,7 @@ def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, quer
         )
         hint = "read it without filters" if since is None else f"choose a range from {since} on, or no filter"
         refuse(f"Some clicks of the range are only left as totals, which have no filters; {hint}.")
+
+
+def refuse(message: str) -> NoReturn:
+    raise InvalidFields([FieldError("startDate", "range_too_large", message)])

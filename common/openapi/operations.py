@@ -25,9 +25,12 @@ from rest_framework.serializers import Serializer
 
 from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
 from common.openapi.document import (
+    CONTENT_ETAG,
+    ETAG,
     HAS_ETAG,
     IDEMPOTENCY_KEY,
     IF_MATCH,
+    IF_NONE_MATCH,
     NEXT_OPERATIONS,
     PREFER,
     WORKSPACE,
@@ -217,6 +220,10 @@ def _schema(
     has_etag = returned is not None and returned.has_etag
     if has_etag and name == "update":
         parameters.append(IF_MATCH)
+    is_conditional = returned is not None and returned.content is not None
+    if is_conditional:
+        parameters.append(IF_NONE_MATCH)
+        responses[304] = OpenApiResponse(None, "The content has the tag in `If-None-Match`.")
     if operation.next_operations is not None:
         NEXT_OPERATIONS[operation.id] = operation.next_operations
     return extend_schema(
@@ -227,7 +234,9 @@ def _schema(
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
-        extensions={HAS_ETAG: True} if has_etag else None,
+        extensions={HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG}
+        if has_etag or is_conditional
+        else None,
     )
 
 
