@@ -21,7 +21,9 @@ from common.rest.fields import iso_utc
 ZIP = "application/zip"
 
 
-def in_format(request: Request, query: Mapping[str, Any], data: dict[str, Any]) -> Any:
+def in_format(
+    request: Request, query: Mapping[str, Any], data: dict[str, Any]
+) -> dict[str, Any] | HttpResponseBase:
     """The data of a report, or the response with its file, if the query wants one."""
     if query["file_format"] == JSON:
         return data

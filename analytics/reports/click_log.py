@@ -286,4 +286,5 @@ def _position(cursor: str, name: str) -> Position:
             [FieldError("cursor", "invalid", "Must be the nextCursor of a page of this log.")]
         )
     microseconds, number = _POSITION.unpack(position)
-    return Position(*divmod(microseconds, MINUTE_MICROSECONDS), number)
+    minute, microsecond = divmod(microseconds, MINUTE_MICROSECONDS)
+    return Position(minute, microsecond, number)

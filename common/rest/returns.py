@@ -108,7 +108,7 @@ def returns(
     has_etag: bool = False,
     content: Content | None = None,
     **data: Shape,
-) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
+) -> Callable[[Callable[..., Any]], Callable[..., Response]]:
     """Decorator of an action of a view, which returns the values of the response as a dict, or raises.
 
         @returns(201, "URL created successfully.", url=created_link, domain=link_domain)
@@ -121,9 +121,9 @@ def returns(
     described = (*fields, *(_field(name, shape) for name, shape in data.items()))
     returned = Returned(status, message, described, tuple(beside), has_etag, content)
 
-    def decorate(action: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+    def decorate(action: Callable[..., Any]) -> Callable[..., Response]:
         @wraps(action)
-        def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
             response = returned.response(action(view, request, *args, **kwargs))
             if content is not None and isinstance(response, Response):
                 return unless_known(request, response, content)

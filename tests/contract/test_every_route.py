@@ -98,6 +98,7 @@ DOCUMENTED = {
     ("GET", "/api/domains/{id}/analytics"),
     ("GET", "/api/domains/{id}/unknown-codes"),
     ("GET", "/api/analytics"),
+    ("GET", "/api/analytics/clicks"),
     ("GET", "/api/analytics/sparklines"),
     ("GET", "/api/analytics/{id}"),
     ("DELETE", "/api/analytics/{id}"),

@@ -184,7 +184,10 @@ def test_limits_of_reports_are_visible(described: dict[str, Any]) -> None:
     for part in ("/devices", "/geographic"):
         assert query(part)["limit"].items() >= {"minimum": 1, "maximum": 1000, "default": 1000}.items()
     assert query("/clicks")["limit"].items() >= {"minimum": 1, "maximum": 100, "default": 20}.items()
-    assert query("/clicks")["kind"]["default"] == "click,head,prefetch,crawler,refused,ignored"
+    assert (
+        query("/clicks")["format"].items()
+        >= {"enum": ["json", "csv", "jsonl", "parquet"], "default": "json"}.items()
+    )
     assert all(query(part)["timezone"]["default"] == "UTC" for part in REPORTS)
 
 

@@ -129,6 +129,7 @@ TABLE = {
     "GET /api/domains/{id}/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/domains/{id}/unknown-codes": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
+    "GET /api/analytics/clicks": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/sparklines": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "DELETE /api/analytics/{urlId}": Row(EDITOR, 400, {}, scope=Scope.URLS_WRITE),
