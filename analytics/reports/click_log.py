@@ -31,7 +31,7 @@ from common.secrets import derive_key, seal, unseal
 
 # A page of few links reads at most this many of their requests, and merges the newest ones of each link.
 REACH = 10_000
-FEW_LINKS = 200
+FEW_LINKS = 100
 # A page of more links reads at most this many requests, beside its first window.
 WINDOW_REACH = 100_000
 # Up to this many links, a window is read from their index; of more, with the requests of other workspaces.
@@ -202,9 +202,9 @@ class ClickLog:
         return [click for click in clicks if click.link_id is not None]
 
     def _merge(self, position: Position, limit: int) -> list[LoggedClick]:
-        each = limit + 1
-        if self._has_conditions:
-            each = max(each, REACH // max(self._scope.number, 1))
+        each = max(1, REACH // max(1, self._scope.number))
+        if not self._has_conditions:
+            each = min(each, limit + 1)
         _, clicks = self._fetch(self._first, position, each, limit + 1)
         page = clicks[:limit]
         has_more = len(clicks) > limit or (bool(page) and page[-1].is_last)
@@ -217,18 +217,22 @@ class ClickLog:
         while left > 0 or is_first:
             last = min(position.minute, _moment(timezone.now())[0])
             start = max(self._first, (last - self._minutes, 0))
-            # A minute is read whole.
-            most = left if self._minutes > 1 else _LAST_MINUTE
-            total, clicks = self._fetch(start, position, most + 1, limit - len(page) + 1)
+            most = WINDOW_REACH if is_first else left
+            if self._minutes == 1:
+                # A minute is read whole.
+                most = _LAST_MINUTE
+            missing = limit - len(page)
+            total, clicks = self._fetch(start, position, most + 1, missing + 1)
             left -= total
             if total > most:
                 self._minutes = max(1, self._minutes // _MOST_GROWTH)
                 continue
             is_first = False
-            missing = limit - len(page)
             page += clicks[:missing]
             if len(clicks) > missing:
                 self.position = page[-1].position
+                # A file continues with a window that has about as many.
+                self._minutes = max(1, last - self.position.minute)
                 return page
             if start == self._first:
                 self.position = None

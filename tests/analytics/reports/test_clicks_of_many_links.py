@@ -25,7 +25,7 @@ from tests.analytics.reading import report
 MakeLink = Callable[..., dict[str, Any]]
 DAYS = {"startDate": "2026-02-01", "endDate": "2026-03-03"}
 # How many links count as few, and as some.
-READINGS = [(200, 5_000), (0, 5_000), (0, 0)]
+READINGS = [(100, 5_000), (0, 5_000), (0, 0)]
 
 
 @pytest.fixture(params=READINGS, ids=["merged", "windows of the index", "windows of the table"])

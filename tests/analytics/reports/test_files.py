@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -238,6 +239,15 @@ def test_downloads_of_a_workspace_are_limited(
     assert len(cells(download(api, "/api/analytics/clicks", format="csv"))) == 6
     head = [api.head("/api/analytics/clicks", {"format": "csv"}) for _ in range(3)]
     assert [(response.status_code, content(response)) for response in head] == [(200, b"")] * 3
+
+
+def test_the_examples_of_the_guide_work(api: APIClient, clicked: dict[str, Any]) -> None:
+    guide = (Path(__file__).parents[3] / "docs/guide.md").read_text()
+    section = guide.partition("## Reports")[2].partition("\n## ")[0]
+    paths = re.findall(r"curl [^'\n]*'http://127\.0\.0\.1:8000(/[^']+)'", section)
+    assert len(paths) == section.count("    $ curl") == 2
+    for path in paths:
+        assert content(api.get(path))
 
 
 def test_bad_formats_are_refused(api: APIClient, clicked: dict[str, Any]) -> None:
