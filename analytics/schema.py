@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiExample, OpenApiResponse, extend_schema_field
@@ -112,20 +113,31 @@ _BAD_SELECTION = [
 _COSTS = [TooManyAtOnce(REPORTS_PER_WORKSPACE), ReportTooSlow()]
 
 
-def _files(columns: Sequence[Column], example: str) -> dict[str, OpenApiResponse]:
+def _files(columns: Sequence[Column], row: Mapping[str, Any]) -> dict[str, OpenApiResponse]:
+    cells = ["" if value is None else str(value) for value in row.values()]
     head = ",".join(column.name for column in columns)
-    files = {
-        content_type: OpenApiResponse(str if content_type.startswith("text/") else bytes, "The file.")
-        for content_type, _ in FORMATS.values()
+    examples = {
+        "csv": f"{head}\r\n{','.join(cells)}\r\n",
+        "jsonl": f"{orjson.dumps(row).decode()}\n",
+        "parquet": "PAR1...PAR1",
     }
-    files[FORMATS["csv"][0]] = OpenApiResponse(
-        str, "The file.", [OpenApiExample("CSV", f"{head}\r\n{example}")]
+    files = {
+        FORMATS[name][0]: OpenApiResponse(
+            bytes if name == "parquet" else str, "The file.", [OpenApiExample(name, example)]
+        )
+        for name, example in examples.items()
+    }
+    archive = OpenApiResponse(
+        bytes, "With `manifest`: the file and `manifest.json`.", [OpenApiExample("ZIP", "PK...")]
     )
-    return {**files, ZIP: OpenApiResponse(bytes, "With `manifest`: the file and `manifest.json`.")}
+    return {**files, ZIP: archive}
 
 
-_REPORT_FILES = _files(REPORT_COLUMNS, "topCountries,DE,,,42,\r\n")
-_LOG_FILES = _files(LOG_COLUMNS, "")
+_REPORT_FILES = _files(
+    REPORT_COLUMNS,
+    {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None},
+)
+_LOG_FILES = _files(LOG_COLUMNS, dict.fromkeys(column.name for column in LOG_COLUMNS))
 _LOG = (
     "If matching requests are rare, a page can be short or empty; more pages follow as long as `nextCursor` is not"
     " null. Requests older than the retention period are deleted. A file has all requests from the newest, or from"

@@ -177,7 +177,11 @@ class AnalyticsViewSet(ApiViewSet):
         )
 
     def _log(
-        self, links: scope.Scope, query: dict[str, Any], name: str, represent: Callable[[ClickPage, int], Any]
+        self,
+        links: scope.Scope,
+        query: dict[str, Any],
+        name: str,
+        represent: Callable[[ClickPage, int], dict[str, Any]],
     ) -> dict[str, Any] | HttpResponseBase:
         chosen = (links, requested_range(query), clicks_of(query))
         if query["file_format"] != JSON:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from rest_framework import fields
 from rest_framework.serializers import BaseSerializer
 
+from analytics.dimensions import UNKNOWN
 from analytics.models import Kind
 from analytics.reports.click_log import ClickLog
 from analytics.reports.selected import OTHER
@@ -88,7 +89,7 @@ def _row(part: str, key: str, entry: Mapping[str, Any]) -> Row:
     name = None if key in _NAMELESS else entry.get("name")
     if key in {"topCities", "cities"}:
         country, city, name = entry["country"], entry.get("city", name), None
-        value = city if country == OTHER else f"{country} {city}"
+        value = city if country in {OTHER, UNKNOWN} else f"{country} {city}"
     elif key in _VALUES:
         value = entry[_VALUES[key]]
     else:

@@ -94,7 +94,7 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
             etag = operation.pop(HAS_ETAG, None)
             for status, response in operation["responses"].items():
-                if "content" not in response:
+                if "content" not in response and status != "304":
                     # The API does not send this response.
                     continue
                 names = {**_RATE_LIMIT, **_BY_STATUS.get(status, {})}

@@ -79,7 +79,7 @@ def test_every_example_matches_its_schema(described: dict[str, Any]) -> None:
         bodies = [operation["requestBody"]] if "requestBody" in operation else []
         for body in [*bodies, *operation["responses"].values()]:
             if "content" not in body:
-                assert body == operation["responses"]["414"]
+                assert body in [operation["responses"].get(status) for status in ("304", "414")]
                 continue
             for content in body["content"].values():
                 assert content["examples"], (path, method)
