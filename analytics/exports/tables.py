@@ -45,21 +45,7 @@ REPORT_COLUMNS = (
     Column("clicks", "integer"),
     Column("uniqueClicks", "integer"),
 )
-# The key of the value of a row, by the key of its list. Cities and links are below.
-_VALUES = {
-    "clicksByDate": "date",
-    "topCountries": "country",
-    "topDevices": "device",
-    "topReferrers": "referrer",
-    "topBrowsers": "browser",
-    "topOperatingSystems": "operatingSystem",
-    "groups": "value",
-    "devices": "type",
-    "browsers": "name",
-    "operatingSystems": "name",
-    "countries": "code",
-}
-_NAMELESS = {"browsers", "operatingSystems"}
+_CITIES = {"topCities", "cities"}
 
 
 def report_table(data: Mapping[str, Any]) -> Table:
@@ -86,22 +72,12 @@ def _rows(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
 
 
 def _row(part: str, key: str, entry: Mapping[str, Any]) -> Row:
-    name = None if key in _NAMELESS else entry.get("name")
-    if key in {"topCities", "cities"}:
-        country, city, name = entry["country"], entry.get("city", name), None
-        value = city if country in {OTHER, UNKNOWN} else f"{country} {city}"
-    elif key in _VALUES:
-        value = entry[_VALUES[key]]
-    else:
-        value, name = str(entry["_id"]), entry.get("title", name)
-    return (
-        part,
-        value,
-        name,
-        entry.get("shortUrl", entry.get("url")),
-        entry["clicks"],
-        entry.get("uniqueClicks"),
-    )
+    """The first key of an entry has its value, beside which some have a name."""
+    value, name = str(next(iter(entry.values()))), entry.get("title", entry.get("name"))
+    if key in _CITIES and entry["country"] not in {OTHER, UNKNOWN}:
+        value, name = f"{entry['country']} {value}", None
+    url = entry.get("shortUrl", entry.get("url"))
+    return part, value, None if name == value else name, url, entry["clicks"], entry.get("uniqueClicks")
 
 
 def _report_clicks(rows: Sequence[Row]) -> int:
