@@ -45,7 +45,6 @@ REPORT_COLUMNS = (
     Column("clicks", "integer"),
     Column("uniqueClicks", "integer"),
 )
-_CITIES = {"topCities", "cities"}
 
 
 def report_table(data: Mapping[str, Any]) -> Table:
@@ -60,7 +59,7 @@ def _rows(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
     for key, content in data.items():
         part = f"{prefix}{key}"
         if isinstance(content, list):
-            yield from (_row(part, key, entry) for entry in content)
+            yield from (_row(part, entry) for entry in content)
         elif key == "compared":
             yield from _rows(content, f"{part}.")
         elif key == "otherUrls":
@@ -71,11 +70,12 @@ def _rows(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
             yield part, None, None, None, content, data["uniqueClicks"] if key == _TOTAL else None
 
 
-def _row(part: str, key: str, entry: Mapping[str, Any]) -> Row:
-    """The first key of an entry has its value, beside which some have a name."""
+def _row(part: str, entry: Mapping[str, Any]) -> Row:
+    """The first key of an entry has its value. Some have a name, too, and a city has its country."""
     value, name = str(next(iter(entry.values()))), entry.get("title", entry.get("name"))
-    if key in _CITIES and entry["country"] not in {OTHER, UNKNOWN}:
-        value, name = f"{entry['country']} {value}", None
+    country = entry.get("country", value)
+    if country not in {value, OTHER, UNKNOWN}:
+        value, name = f"{country} {value}", None
     url = entry.get("shortUrl", entry.get("url"))
     return part, value, None if name == value else name, url, entry["clicks"], entry.get("uniqueClicks")
 
