@@ -1,7 +1,7 @@
-"""Responses that are produced while their client reads them, and how many a workspace may have.
+"""Responses that are produced while their client reads them, and how many a workspace has at once, over all hosts.
 
 A client that reads slowly occupies no thread, because the server pauses its response, and ends one that is read too
-slowly. Producing one occupies a thread, so a process, too, has a limited number of them, and each a limited time.
+slowly. Producing a response occupies a thread, so a download has a longest time, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import suppress
 
 from django.db import Error
 
-from accounts.admission import PER_PROCESS
 from common.errors import Unavailable
 from limits.rates import Lease, acquire_lease, release_lease
 
@@ -27,11 +26,6 @@ class Busy(Unavailable):
     retry_after = 5
 
 
-# The occupied places of this process. Single dict operations need no lock, which `Download.__del__` could not acquire
-# safely: it may run at any time, in any thread.
-_occupied: dict[int, object] = {}
-
-
 class Download:
     """Chunks of a response. The first one is produced at once, so an early failure becomes an ordinary error response.
 
@@ -39,17 +33,13 @@ class Download:
     """
 
     def __init__(self, workspace: int, chunks: Iterator[bytes]) -> None:
-        self._place: int | None = None
-        self._lease: Lease | None = None
-        self._place = _occupy_place()
+        subject = f"downloads of workspace {workspace}"
+        self._lease: Lease | None = acquire_lease(subject, limit=PER_WORKSPACE, seconds=MAX_SECONDS)
+        if self._lease is None:
+            raise Busy
+        self._end = time.monotonic() + MAX_SECONDS
+        self._chunks = chunks
         try:
-            self._lease = acquire_lease(
-                f"downloads of workspace {workspace}", limit=PER_WORKSPACE, seconds=MAX_SECONDS
-            )
-            if self._lease is None:
-                raise Busy
-            self._end = time.monotonic() + MAX_SECONDS
-            self._chunks = chunks
             self._first = next(chunks, b"")
         except BaseException:
             self.close()
@@ -69,26 +59,8 @@ class Download:
             # If the database is unavailable, the lease expires.
             with suppress(Error):
                 release_lease(lease)
-        self._leave_place()
-
-    def __del__(self) -> None:
-        """Release the place if the server discarded the response without closing it. The lease expires."""
-        self._leave_place()
-
-    def _leave_place(self) -> None:
-        if self._place is not None:
-            _occupied.pop(self._place, None)
-            self._place = None
 
     def _take_first(self) -> bytes:
         """Keep no reference, so that a paused response holds only its unsent bytes."""
         first, self._first = self._first, b""
         return first
-
-
-def _occupy_place() -> int:
-    token = object()
-    for number in range(PER_PROCESS):
-        if _occupied.setdefault(number, token) is token:
-            return number
-    raise Busy

@@ -24,7 +24,6 @@ from testing.analytics.branches import branch, set_branches
 from testing.analytics.facts import Fact, record
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
-from tests.links.transfer.formulas import PAYLOADS
 
 MakeLink = Callable[..., dict[str, Any]]
 DAYS = {"startDate": "2026-03-01", "endDate": "2026-03-03"}
@@ -181,7 +180,7 @@ def test_the_log_is_one_table_in_all_formats(
     assert cells(download(api, path, format="csv", country="FR")) == [LOG]
 
 
-@pytest.mark.parametrize("payload", PAYLOADS[:4])
+@pytest.mark.parametrize("payload", ["=1+1", "+1", "-1", "@SUM(1)"])
 def test_formulas_in_reports_are_escaped(api: APIClient, make_link: MakeLink, payload: str) -> None:
     link = make_link(title=payload)
     record(link["_id"], [Fact("2026-03-01T10:00Z", browser=payload)])
