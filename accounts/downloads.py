@@ -1,7 +1,7 @@
 """Responses that are produced while their client reads them, and how many a workspace has at once, over all hosts.
 
 A client that reads slowly occupies no thread, because the server pauses its response, and ends one that is read too
-slowly. Producing a response occupies a thread, so a download has a longest time, too.
+slowly. Producing a response occupies a thread, so that has a longest time, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from common.errors import Unavailable
 from limits.rates import Lease, acquire_lease, release_lease
 
 PER_WORKSPACE = 2
-# The longest time of a download. One whose worker was killed counts for so long.
+# The longest time that a thread produces a download. One whose worker was killed counts for so long.
 MAX_SECONDS = 600
 
 
@@ -37,7 +37,6 @@ class Download:
         self._lease: Lease | None = acquire_lease(subject, limit=PER_WORKSPACE, seconds=MAX_SECONDS)
         if self._lease is None:
             raise Busy
-        self._end = time.monotonic() + MAX_SECONDS
         self._chunks = chunks
         try:
             self._first = next(chunks, b"")
@@ -47,11 +46,16 @@ class Download:
 
     def __iter__(self) -> Iterator[bytes]:
         yield self._take_first()
-        for chunk in self._chunks:
-            if time.monotonic() > self._end:
-                # The client notices that the response has no end.
-                raise TimeoutError("A download took too long.")
+        busy = 0.0
+        while busy < MAX_SECONDS:
+            started = time.monotonic()
+            chunk = next(self._chunks, None)
+            busy += time.monotonic() - started
+            if chunk is None:
+                return
             yield chunk
+        # The client notices that the response has no end.
+        raise TimeoutError("A download took too long to produce.")
 
     def close(self) -> None:
         lease, self._lease = self._lease, None
