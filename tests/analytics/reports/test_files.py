@@ -17,6 +17,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from accounts import downloads
 from accounts.downloads import PER_WORKSPACE
 from analytics.exports import parquet, tables
 from analytics.models import Kind
@@ -223,7 +224,7 @@ def test_a_manifest_describes_the_file(
 
 
 def test_downloads_of_a_workspace_are_limited(
-    api: APIClient, strange_api: APIClient, clicked: dict[str, Any]
+    api: APIClient, strange_api: APIClient, clicked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = [api.get("/api/analytics/clicks", {**DAYS, "format": "csv"}) for _ in range(PER_WORKSPACE)]
     busy = api.get(f"/api/analytics/{clicked['_id']}/clicks", {"format": "csv"})
@@ -238,6 +239,9 @@ def test_downloads_of_a_workspace_are_limited(
     assert len(cells(download(api, "/api/analytics/clicks", format="csv"))) == 6
     head = [api.head("/api/analytics/clicks", {"format": "csv"}) for _ in range(3)]
     assert [(response.status_code, content(response)) for response in head] == [(200, b"")] * 3
+    monkeypatch.setattr(downloads, "MAX_SECONDS", 0)
+    with pytest.raises(TimeoutError):
+        download(api, "/api/analytics/clicks", format="csv")
 
 
 def test_the_examples_of_the_guide_work(api: APIClient, clicked: dict[str, Any]) -> None:

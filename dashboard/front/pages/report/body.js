@@ -47,7 +47,8 @@ export function Body({ report, onRetry }) {
         <div class="report">
             <div class="period"><${Controls} period=${periodOf(query.value)} /></div>
             <${FilterBar} report=${report}>
-                ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} /><${Downloads} report=${report} figures=${figures} part="report" />`}
+                ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
+                <${Downloads} report=${report} figures=${figures} part="report" />
             <//>
             ${figures === null && !hasFailed && html`<${Loading} />`}
             ${refused !== null && html`<${Refused} error=${refused} />`}

@@ -11,9 +11,12 @@ import { Menu } from "../../parts/menu.js";
 /** @type {Format[]} */
 const FORMATS = ["csv", "jsonl", "parquet"];
 
-/** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures, part: "report" | "clicks"}} properties */
+/** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures | null, part: "report" | "clicks"}} properties */
 export function Downloads({ report, figures, part }) {
     const isBusy = useSignal(false);
+    const label = t(isBusy.value ? "report.downloading" : `report.download.${part}`);
+    // Nothing moves once there are figures.
+    if (figures === null) return html`<button type="button" class="icon-button md" disabled aria-label=${label} title=${label}><${Icon} name="download" /></button>`;
     /** @param {Format} format */
     const download = async format => {
         isBusy.value = true;
@@ -29,7 +32,7 @@ export function Downloads({ report, figures, part }) {
         <${Menu}
             id=${`download-${part}`}
             icon="download"
-            label=${t(isBusy.value ? "report.downloading" : `report.download.${part}`)}
+            label=${label}
             items=${() => FORMATS.map(format => html`<button key=${format} type="button" disabled=${isBusy.value} onClick=${() => download(format)}><${Icon} name="download" />${t(`report.format.${format}`)}</button>`)}
         />
     `;
