@@ -18,6 +18,10 @@ PER_ACCOUNT = 2
 PER_PROCESS = 3
 # A call whose worker was killed counts for this long. Every call finishes sooner.
 LEASE_SECONDS = 120
+# A page of the dashboard reads several reports at once.
+REPORTS_PER_WORKSPACE = 8
+# A report is a few statements, each of which the database ends sooner.
+REPORT_SECONDS = 15
 _RETRY_SECONDS = 2
 
 PROCESS_PLACES = BoundedSemaphore(PER_PROCESS)
@@ -41,17 +45,30 @@ def costly_call(user: User) -> Iterator[None]:
     if not PROCESS_PLACES.acquire(blocking=False):
         raise TooManyAtOnce(PER_PROCESS)
     try:
-        lease = acquire_lease(f"costly calls of {user.pk}", limit=PER_ACCOUNT, seconds=LEASE_SECONDS)
-        if lease is None:
-            raise TooManyAtOnce(PER_ACCOUNT)
-        try:
+        with _leased(f"costly calls of {user.pk}", PER_ACCOUNT, LEASE_SECONDS):
             yield
-        finally:
-            # If the database is unavailable, the lease expires.
-            with suppress(Error):
-                release_lease(lease)
     finally:
         PROCESS_PLACES.release()
+
+
+@contextmanager
+def costly_report(workspace: int) -> Iterator[None]:
+    """Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
+    with _leased(f"costly reports of {workspace}", REPORTS_PER_WORKSPACE, REPORT_SECONDS):
+        yield
+
+
+@contextmanager
+def _leased(subject: str, limit: int, seconds: int) -> Iterator[None]:
+    lease = acquire_lease(subject, limit=limit, seconds=seconds)
+    if lease is None:
+        raise TooManyAtOnce(limit)
+    try:
+        yield
+    finally:
+        # If the database is unavailable, the lease expires.
+        with suppress(Error):
+            release_lease(lease)
 
 
 # The callers that were admitted last. A queue is short, so only the last few matter.

@@ -167,7 +167,7 @@ ClickFilters._declared_fields.update({
     },
     "kind": ConditionField(
         *_one_of(KINDS),
-        help_text=f"Count requests of these kinds instead of clicks: {_KIND}.",
+        help_text=f"Requests of these kinds: {_KIND}. Without it, reports count clicks, and logs have all requests.",
     ),
 })  # fmt: skip
 

@@ -35,6 +35,7 @@ from common.openapi.responses import (
     public_id,
     text,
 )
+from links.codes import short_url
 from links.representations import listed_link
 
 
@@ -531,16 +532,37 @@ _click = Representation(
     flag("scanned", "scanned", False, "Whether the visitor scanned a QR code."),
     *CLICK_FIELDS,
 )
+logged_click = Representation(
+    "LoggedClick",
+    text(
+        "urlId",
+        lambda click: str(click.link_id),
+        "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75",
+        "The `_id` of the link.",
+    ),
+    text("shortUrl", lambda click: short_url(click.host, click.code), "https://go.example.com/spring"),
+    *_click.fields,
+)
 _page = Representation(
     "CursorPagination",
     number("limit", None, 20, min_value=1),
     text("nextCursor", None, None, "Null on the last page.", allow_null=True),
 )
 CLICK_PAGE = (_click.listed("clicks"), _page.nested("pagination"))
+LOG_PAGE = (logged_click.listed("clicks"), _page.nested("pagination"))
 
 
 def click_page(page: ClickPage, limit: int) -> dict[str, Any]:
+    return _paged(_click, page, limit)
+
+
+def log_page(page: ClickPage, limit: int) -> dict[str, Any]:
+    """The page of a log of many links, whose requests name their link."""
+    return _paged(logged_click, page, limit)
+
+
+def _paged(click: Representation, page: ClickPage, limit: int) -> dict[str, Any]:
     return {
-        "clicks": [_click(click) for click in page.clicks],
+        "clicks": [click(one) for one in page.clicks],
         "pagination": {"limit": limit, "nextCursor": page.next_cursor},
     }

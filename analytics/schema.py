@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+import orjson
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import Direction, extend_schema_field
+from drf_spectacular.utils import Direction, OpenApiExample, OpenApiResponse, extend_schema_field
 
+from accounts.admission import REPORTS_PER_WORKSPACE, TooManyAtOnce
+from accounts.downloads import MAX_SECONDS, Busy
 from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
+from analytics.exports.formats import FORMATS
+from analytics.exports.responses import ZIP
+from analytics.exports.tables import LOG_COLUMNS, REPORT_COLUMNS, Column
 from analytics.filter_fields import KINDS, ConditionField, IdField, IdsField
-from analytics.reports.click_log import REACH
+from analytics.reports.click_log import REACH, WINDOW_REACH
 from analytics.reports.conditions import MAX_VALUES
+from analytics.reports.costs import ReportTooSlow
 from analytics.reports.figures import MAX_LINK_DAYS
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.reports.raw import MAX_REQUESTS
@@ -20,9 +28,10 @@ from analytics.reports.workspaces import SPARKLINE_DAYS
 from analytics.serializers import (
     BOTH_RANGES,
     DEFAULT_DAYS,
+    NO_FILE,
+    WHOLE_FILE,
     DayField,
     ErasureQuery,
-    KindsField,
     ZoneField,
 )
 from common.openapi.error_examples import invalid
@@ -32,11 +41,9 @@ from links.errors import domain_not_found
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}
-_KINDS = f"({'|'.join(KINDS)})"
 extend_schema_field(_DAY)(DayField)
 name_choices("ClickKind", KINDS)
 extend_schema_field({"type": "string", "examples": ["Europe/Berlin"]})(ZoneField)
-extend_schema_field({"type": "string", "pattern": f"^{_KINDS}(,{_KINDS})*$"})(KindsField)
 
 # A backslash takes the next character as it is, and a hyphen begins an excluded value.
 _ESCAPED = r"\\[\s\S]"
@@ -62,6 +69,7 @@ _BAD_DATES = [
 _ERRORS = [
     *_BAD_DATES,
     invalid("period", "conflict", BOTH_RANGES),
+    invalid("manifest", "conflict", NO_FILE),
     invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"])),
 ]
 _RANGE = f"Days are in `timezone`. A range has at most {MAX_DAYS} days."
@@ -98,6 +106,51 @@ _BAD_FILTERS = [
         invalid("country", name, str(ConditionField.default_error_messages[name]))
         for name in ("blank_value", "max_values")
     ),
+]
+
+_BAD_SELECTION = [
+    invalid("urlIds", "ids", str(IdsField.default_error_messages["ids"])),
+    invalid("creator", "id", str(IdField.default_error_messages["id"])),
+    domain_not_found(),
+]
+_COSTS = [TooManyAtOnce(REPORTS_PER_WORKSPACE), ReportTooSlow()]
+
+
+def _files(columns: Sequence[Column], row: Mapping[str, Any]) -> dict[str, OpenApiResponse]:
+    cells = ["" if value is None else str(value) for value in row.values()]
+    head = ",".join(column.name for column in columns)
+    examples = {
+        "csv": f"{head}\r\n{','.join(cells)}\r\n",
+        "jsonl": f"{orjson.dumps(row).decode()}\n",
+        "parquet": "PAR1...PAR1",
+    }
+    files = {
+        FORMATS[name][0]: OpenApiResponse(
+            bytes if name == "parquet" else str, "The file.", [OpenApiExample(name, example)]
+        )
+        for name, example in examples.items()
+    }
+    archive = OpenApiResponse(
+        bytes, "With `manifest`: the file and `manifest.json`.", [OpenApiExample("ZIP", "PK...")]
+    )
+    return {**files, ZIP: archive}
+
+
+_REPORT_FILES = _files(
+    REPORT_COLUMNS,
+    {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None},
+)
+_LOG_FILES = _files(LOG_COLUMNS, dict.fromkeys(column.name for column in LOG_COLUMNS))
+_LOG = (
+    "If matching requests are rare, a page can be short or empty; more pages follow as long as `nextCursor` is not"
+    " null. Requests older than the retention period are deleted. A file has all requests from the newest, or from"
+    f" `cursor`, on, and takes at most {MAX_SECONDS // 60} minutes."
+)
+_OF_LOG = [
+    invalid("cursor", "invalid", "Must be the nextCursor of a page of this log."),
+    invalid("limit", "conflict", WHOLE_FILE),
+    ReportTooSlow(),
+    Busy(),
 ]
 
 describe_domain_analytics = describe(
@@ -137,11 +190,11 @@ describe_analytics = describe(
         errors=[
             *_ERRORS,
             *_BAD_FILTERS,
+            *_COSTS,
             _NOTHING_BEFORE,
-            invalid("urlIds", "ids", str(IdsField.default_error_messages["ids"])),
-            invalid("creator", "id", str(IdField.default_error_messages["id"])),
-            domain_not_found(),
+            *_BAD_SELECTION,
         ],
+        files=_REPORT_FILES,
         component="WorkspaceAnalytics",
     ),
     sparklines=Operation(
@@ -155,10 +208,12 @@ describe_analytics = describe(
         "getAnalytics",
         "Read the number of clicks on a short link by date, country, device and referrer.",
         "The report. Lists are sorted by clicks in descending order.",
+        files=_REPORT_FILES,
         description=f"{_RANGE} {_UTC_DAYS} {_FILTERS}",
         errors=[
             *_ERRORS,
             *_BAD_FILTERS,
+            *_COSTS,
             _NOTHING_BEFORE,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
         ],
@@ -182,23 +237,33 @@ describe_analytics = describe(
         "getDevices",
         "Read the devices, browsers and operating systems of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
+        files=_REPORT_FILES,
         description=f"{_RANGE} {_FILTERS}",
-        errors=[*_ERRORS, *_BAD_FILTERS],
+        errors=[*_ERRORS, *_BAD_FILTERS, *_COSTS],
     ),
     geographic=Operation(
         "getGeographic",
         "Read the countries and cities of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
+        files=_REPORT_FILES,
         description=f"{_RANGE} {_FILTERS}",
-        errors=[*_ERRORS, *_BAD_FILTERS],
+        errors=[*_ERRORS, *_BAD_FILTERS, *_COSTS],
     ),
     clicks=Operation(
         "listClicks",
         "List the requests for a short link, newest first.",
         "One page.",
-        description=f"A page reads at most {REACH:,} requests. If a `kind` is rare, a page can be short or empty;"
-        " more pages follow as long as `nextCursor` is not null. Requests older than the retention period are"
-        " deleted.",
-        errors=[*_ERRORS, invalid("cursor", "invalid", "Must be the nextCursor of a page of this log.")],
+        files=_LOG_FILES,
+        description=f"A page reads at most {REACH:,} requests. {_LOG}",
+        errors=[*_ERRORS, *_OF_LOG, *_BAD_FILTERS[1:]],
+    ),
+    log=Operation(
+        "listWorkspaceClicks",
+        "List the requests for all your short links, or some of them, newest first.",
+        "One page.",
+        files=_LOG_FILES,
+        description="Of the links and of the days that `GET /api/analytics` reports with the same parameters. A page"
+        f" reads at most about {WINDOW_REACH:,} requests. {_LOG}",
+        errors=[*_ERRORS, *_OF_LOG, *_BAD_FILTERS[1:], TooManyAtOnce(REPORTS_PER_WORKSPACE), *_BAD_SELECTION],
     ),
 )

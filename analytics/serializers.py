@@ -10,8 +10,8 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from analytics.filter_fields import KINDS, MAX_IDS, ClickFilters, IdsField, LinkSelection
-from analytics.models import Kind
+from analytics.exports.formats import FORMATS, JSON
+from analytics.filter_fields import MAX_IDS, ClickFilters, IdsField, LinkSelection
 from analytics.reports.groups import GROUPS, HEAT, OF_ONE_LINK
 from analytics.reports.periods import (
     DEFAULT_DAYS_BY_HOUR,
@@ -39,6 +39,8 @@ CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
 MAX_CODES_PER_PAGE = 50
 
 _OUT_OF_RANGE = serializers.ErrorDetail(f"Must lie between {FIRST_DAY} and {LAST_DAY}.", code="out_of_range")
+NO_FILE = "Only a file has a manifest: send a format other than json, too."
+WHOLE_FILE = "A file has all requests: send no limit."
 BOTH_RANGES = "Send either period or dates, not both."
 
 
@@ -73,19 +75,6 @@ class ZoneField(Text):
 
     def to_representation(self, value: Any) -> str:
         return str(value)
-
-
-class KindsField(Text):
-    default_error_messages = {"kind": f"Must be one or more of {', '.join(KINDS)}, separated by commas."}
-
-    def to_internal_value(self, data: Any) -> list[Kind]:  # type: ignore[override] # the kinds, not their names
-        names = set(super().to_internal_value(data).split(","))
-        if not names <= set(KINDS):
-            self.fail("kind")
-        return sorted(KINDS[name] for name in names)
-
-    def to_representation(self, value: Any) -> str:
-        return ",".join(kind.name.lower() for kind in value)
 
 
 class DaysQuery(serializers.Serializer[Any]):
@@ -165,6 +154,27 @@ class ErasureQuery(serializers.Serializer[Any]):
         return day
 
 
+class FileFormat(serializers.Serializer[Any]):
+    format = choice_field(
+        choices=[JSON, *FORMATS],
+        source="file_format",
+        default=JSON,
+        help_text="`json` for this response, or a file with the same columns as `csv`, `jsonl` (an object per line) or"
+        " `parquet`.",
+    )
+    manifest = QueryBoolean(
+        default=False,
+        help_text="Whether the file comes in a ZIP archive with `manifest.json`: its SHA-256 digest, rows, clicks and"
+        " query.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs = super().validate(attrs)
+        if attrs["manifest"] and attrs["file_format"] == JSON:
+            raise serializers.ValidationError({"manifest": NO_FILE}, code="conflict")
+        return attrs
+
+
 class UnknownCodesQuery(UtcDaysQuery, PageQuery):
     limit = QueryInteger(
         default=DEFAULT_LIMIT, min_value=1, max_value=MAX_CODES_PER_PAGE, help_text="Codes per page."
@@ -174,7 +184,7 @@ class UnknownCodesQuery(UtcDaysQuery, PageQuery):
         return UtcDaysQuery.validate(self, PageQuery.validate(self, attrs))
 
 
-class OverviewQuery(ClickFilters, DaysQuery):
+class OverviewQuery(FileFormat, ClickFilters, DaysQuery):
     compare = choice_field(
         choices=["previous", "year"],
         required=False,
@@ -208,6 +218,16 @@ class OverviewQuery(ClickFilters, DaysQuery):
         return query
 
 
+def with_start(query: dict[str, Any]) -> dict[str, Any]:
+    """The query of a workspace: without a start, its range has DEFAULT_DAYS."""
+    if "period" in query or "start" in query:
+        return query
+    end = query.get("end")
+    if end is None:
+        return {**query, "period": DEFAULT_PERIOD}
+    return {**query, "start": max(FIRST_DAY, end - timedelta(days=DEFAULT_DAYS - 1))}
+
+
 class WorkspaceQuery(LinkSelection, OverviewQuery):
     groupBy = choice_field(
         choices=GROUPS,
@@ -224,14 +244,8 @@ class WorkspaceQuery(LinkSelection, OverviewQuery):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Without a start, the range has DEFAULT_DAYS."""
         attrs = super().validate(attrs)
-        if "period" in attrs or "start" in attrs or attrs["interval"] == "hour":
-            return attrs
-        end = attrs.get("end")
-        if end is None:
-            return {**attrs, "period": DEFAULT_PERIOD}
-        return {**attrs, "start": max(FIRST_DAY, end - timedelta(days=DEFAULT_DAYS - 1))}
+        return attrs if attrs["interval"] == "hour" else with_start(attrs)
 
 
 class SparklinesQuery(serializers.Serializer[Any]):
@@ -243,7 +257,7 @@ class SparklinesQuery(serializers.Serializer[Any]):
     )
 
 
-class ValuesQuery(ClickFilters, DaysQuery):
+class ValuesQuery(FileFormat, ClickFilters, DaysQuery):
     limit = QueryInteger(
         default=MAX_VALUES,
         min_value=1,
@@ -252,14 +266,22 @@ class ValuesQuery(ClickFilters, DaysQuery):
     )
 
 
-class ClicksQuery(DaysQuery):
-    kind = KindsField(
-        source="kinds", default=sorted(Kind), help_text="The kinds to list, separated by commas."
-    )
+class ClicksQuery(FileFormat, ClickFilters, DaysQuery):
     cursor = Text(required=False, help_text="The `nextCursor` of the previous page.")
     limit = QueryInteger(
         default=CLICKS_PER_PAGE,
         min_value=1,
         max_value=MAX_CLICKS_PER_PAGE,
-        help_text="The maximum number of requests on a page.",
+        help_text="The maximum number of requests on a page; a file has all of them.",
     )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        query: dict[str, Any] = super().to_internal_value(data)
+        if query["file_format"] != JSON and "limit" in data:
+            raise serializers.ValidationError({"limit": WHOLE_FILE}, code="conflict")
+        return query
+
+
+class WorkspaceClicksQuery(LinkSelection, ClicksQuery):
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return with_start(super().validate(attrs))

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -9,9 +11,11 @@ from rest_framework.request import Request
 from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from analytics import representations
+from analytics.exports.formats import JSON
+from analytics.exports.responses import in_format, log_file
 from analytics.filter_fields import clicks_of, selection_of, utm_of
-from analytics.reports import filtered
-from analytics.reports.click_log import click_log
+from analytics.reports import filtered, scope
+from analytics.reports.click_log import ClickLog, ClickPage, click_log
 from analytics.reports.missed_codes import missed_codes
 from analytics.reports.reads import unknown_codes
 from analytics.reports.workspaces import sparklines, workspace_overview, workspace_totals
@@ -24,6 +28,7 @@ from analytics.serializers import (
     UnknownCodesQuery,
     UtcDaysQuery,
     ValuesQuery,
+    WorkspaceClicksQuery,
     WorkspaceQuery,
     requested_range,
 )
@@ -39,12 +44,21 @@ from links.models import Link
 from links.selectors import get_link
 
 
+def _whole(data: dict[str, Any]) -> Any:
+    return data
+
+
+def _without_cursor(data: dict[str, Any]) -> Any:
+    """The page of a log: a cursor is sealed anew each time, but every one leads on."""
+    return data["clicks"], data["pagination"]["nextCursor"] is None
+
+
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
     queries = {"retrieve": UtcDaysQuery, "unknown_codes": UnknownCodesQuery}
     access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ))
 
-    @returns(200, fields=representations.UNKNOWN_CODES.fields)
+    @returns(200, fields=representations.UNKNOWN_CODES.fields, content=_whole)
     def retrieve(self, request: Request, id: str) -> dict[str, Any]:
         requested = requested_range(self.read_query())
         domain = get_domain(workspace_of(request), id)
@@ -52,7 +66,7 @@ class DomainAnalyticsViewSet(ApiViewSet):
         return representations.unknown_codes(unknown_codes(domain, period))
 
     @action(detail=True)
-    @returns(200, fields=representations.UNKNOWN_CODE_PAGE)
+    @returns(200, fields=representations.UNKNOWN_CODE_PAGE, content=_whole)
     def unknown_codes(self, request: Request, id: str) -> dict[str, Any]:
         query, workspace = self.read_query(), workspace_of(request)
         # The default domain belongs to no workspace, so a key that is limited to one does not concern it.
@@ -74,6 +88,7 @@ class AnalyticsViewSet(ApiViewSet):
     lookup_value_converter = "str"
     queries = {
         "list": WorkspaceQuery,
+        "log": WorkspaceClicksQuery,
         "sparklines": SparklinesQuery,
         "retrieve": OverviewQuery,
         "devices": ValuesQuery,
@@ -87,8 +102,8 @@ class AnalyticsViewSet(ApiViewSet):
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
     }
 
-    @returns(200, fields=(*representations.WORKSPACE_OVERVIEW.fields, *representations.ADDED))
-    def list(self, request: Request) -> dict[str, Any]:
+    @returns(200, fields=(*representations.WORKSPACE_OVERVIEW.fields, *representations.ADDED), content=_whole)
+    def list(self, request: Request) -> dict[str, Any] | HttpResponseBase:
         query = self.read_query()
         requested = requested_range(query)
         owner, selection, clicks = workspace_of(request), selection_of(query), clicks_of(query)
@@ -99,16 +114,24 @@ class AnalyticsViewSet(ApiViewSet):
         report = workspace_overview(
             owner, requested, selection, clicks, limit=query["limit"], group=query.get("group")
         )
-        return representations.workspace_overview(report, requested.interval, compared)
+        data = representations.workspace_overview(report, requested.interval, compared)
+        return in_format(request, query, data)
+
+    @action(detail=False, url_path="clicks")
+    @returns(200, fields=representations.LOG_PAGE, content=_without_cursor)
+    def log(self, request: Request) -> dict[str, Any] | HttpResponseBase:
+        query, owner = self.read_query(), workspace_of(request)
+        links = scope.of_workspace(owner, selection_of(query))
+        return self._log(links, query, f"workspace {owner.pk}", representations.log_page)
 
     @action(detail=False)
-    @returns(200, fields=representations.SPARKLINES)
+    @returns(200, fields=representations.SPARKLINES, content=_whole)
     def sparklines(self, request: Request) -> dict[str, Any]:
         first, lines = sparklines(workspace_of(request), self.read_query()["ids"])
         return representations.sparklines(first, lines)
 
-    @returns(200, fields=(*representations.OVERVIEW.fields, *representations.ADDED))
-    def retrieve(self, request: Request, **path: str) -> dict[str, Any]:
+    @returns(200, fields=(*representations.OVERVIEW.fields, *representations.ADDED), content=_whole)
+    def retrieve(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         requested = requested_range(query)
         clicks, utm = clicks_of(query), utm_of(query)
@@ -119,7 +142,7 @@ class AnalyticsViewSet(ApiViewSet):
         report = filtered.overview(
             link, requested, clicks, utm, limit=query["limit"], group=query.get("group")
         )
-        return representations.overview(report, requested.interval, compared)
+        return in_format(request, query, representations.overview(report, requested.interval, compared))
 
     @returns(200, "Visits erased successfully.", fields=representations.ERASURE.fields)
     def destroy(self, request: Request, **path: str) -> dict[str, Any]:
@@ -129,30 +152,43 @@ class AnalyticsViewSet(ApiViewSet):
         return representations.ERASURE(erasure)
 
     @action(detail=True)
-    @returns(200, fields=representations.DEVICES)
-    def devices(self, request: Request, **path: str) -> dict[str, Any]:
+    @returns(200, fields=representations.DEVICES, content=_whole)
+    def devices(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         clicks, utm, limit = clicks_of(query), utm_of(query), query["limit"]
         counts = filtered.agents(link, requested_range(query), clicks, utm, limit)
-        return representations.devices(counts, None if clicks or utm else limit)
+        return in_format(request, query, representations.devices(counts, None if clicks or utm else limit))
 
     @action(detail=True)
-    @returns(200, fields=representations.PLACES)
-    def geographic(self, request: Request, **path: str) -> dict[str, Any]:
+    @returns(200, fields=representations.PLACES, content=_whole)
+    def geographic(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
         clicks, utm, limit = clicks_of(query), utm_of(query), query["limit"]
         counts = filtered.places(link, requested_range(query), clicks, utm, limit)
-        return representations.places(counts, None if clicks or utm else limit, geo.attribution())
+        data = representations.places(counts, None if clicks or utm else limit, geo.attribution())
+        return in_format(request, query, data)
 
     @action(detail=True)
-    @returns(200, fields=representations.CLICK_PAGE)
-    def clicks(self, request: Request, **path: str) -> dict[str, Any]:
+    @returns(200, fields=representations.CLICK_PAGE, content=_without_cursor)
+    def clicks(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
-        limit = query["limit"]
-        page = click_log(
-            link, requested_range(query), kinds=query["kinds"], limit=limit, cursor=query.get("cursor")
+        return self._log(
+            filtered.scope_with(link, utm_of(query)), query, str(link.pk), representations.click_page
         )
-        return representations.click_page(page, limit)
+
+    def _log(
+        self,
+        links: scope.Scope,
+        query: dict[str, Any],
+        name: str,
+        represent: Callable[[ClickPage, int], dict[str, Any]],
+    ) -> dict[str, Any] | HttpResponseBase:
+        chosen = (links, requested_range(query), clicks_of(query))
+        if query["file_format"] != JSON:
+            log = ClickLog(*chosen, name=name, cursor=query.get("cursor"))
+            return log_file(self.request, query, log)
+        page = click_log(*chosen, name=name, limit=query["limit"], cursor=query.get("cursor"))
+        return represent(page, query["limit"])
 
     def _link_and_query(self) -> tuple[Link, dict[str, Any]]:
         query = self.read_query()

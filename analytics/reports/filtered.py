@@ -49,7 +49,7 @@ def overview(
     if not clicks and _has(link, utm) and group is None:
         return Grouped(reads.overview(link, query, limit))
     wanted = wanted_for(group, [*reads.TOP, *_COMPLETE], _COMPLETE, limit)
-    report = figures(_scope(link, utm), _period(link, query), query, clicks, wanted)
+    report = figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
     by_branch = reads.branches(link, *(dict(report.counts[breakdown]) for breakdown in _BRANCHES))
     whole = Overview(
         report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
@@ -67,7 +67,7 @@ def agents(
         values = reads.values(link, query, Breakdown.CLIENT)
         parts = ((dict(zip(_CLIENT, value.name.split("\t"), strict=True)), value.clicks) for value in values)
         return _fold(parts, clicks.filters, _CLIENT, limit)
-    scope, period = _scope(link, utm), _period(link, query)
+    scope, period = scope_with(link, utm), _period(link, query)
     return figures(scope, period, query, clicks, Wanted(reads.AGENTS, (), limit)).counts
 
 
@@ -81,7 +81,7 @@ def places(
         values = reads.values(link, query, Breakdown.PLACE)
         parts = ((_place(value.name), value.clicks) for value in values)
         return _fold(parts, clicks.filters, _PLACE, limit)
-    scope, period = _scope(link, utm), _period(link, query)
+    scope, period = scope_with(link, utm), _period(link, query)
     return figures(scope, period, query, clicks, Wanted(reads.PLACES, (), limit)).counts
 
 
@@ -103,8 +103,9 @@ def _has(link: Link, utm: Mapping[str, Condition]) -> bool:
     return all(condition.holds(link.utm.get(key) or NONE) for key, condition in utm.items())
 
 
-def _scope(link: Link, utm: Mapping[str, Condition]) -> Scope:
-    return of_link(link) if _has(link, utm) else of_nothing()
+def scope_with(link: Link, utm: Mapping[str, Condition]) -> Scope:
+    """The link, or nothing if it has other utm parameters."""
+    return of_link(link) if _has(link, utm) else of_nothing(link.owner_id)
 
 
 def _period(link: Link, query: RequestedRange) -> Period:

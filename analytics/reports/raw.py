@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analytics.channels import QR, channel_in_sql
 from analytics.counting.days import IMPORTED
@@ -149,6 +149,32 @@ counted AS MATERIALIZED (
 """
 
 
+class Meeting(NamedTuple):
+    """SQL: whether a row of the CTE ``read`` meets the filters, with CTEs for the ``texts`` of these rows."""
+
+    texts: str
+    condition: str
+    parameters: dict[str, Any]
+
+
+def meeting_filters(filters: Mapping[str, Condition]) -> Meeting:
+    """``read`` has the columns of the filters in `analytics.models.RawClick`, and the ``week``."""
+    conditions, texts, parameters = ["true"], set(), dict[str, Any]()
+    for name, condition in filters.items():
+        filtered = FILTERS[name]
+        parameters |= condition.values(name)
+        # The planner does not know how few texts there are. It would read them again for each request, but hashes the
+        # result of a subquery whose value is compared.
+        found = f"SELECT week, number FROM {filtered.text} WHERE {condition.sql(name, *filtered.values)}"
+        met = f"((week, {filtered.text}) IN ({found})) IS TRUE"
+        if name == CHANNEL:
+            met = f"CASE WHEN scanned THEN {condition.holds(QR)} ELSE {met} END"
+        conditions.append(met)
+        texts.add(filtered.text)
+    found_texts = "".join(_FOUND.format(name=name, texts=_TEXTS[name]) for name in sorted(texts))
+    return Meeting(found_texts, " AND ".join(conditions), parameters)
+
+
 def from_raw_clicks(
     scope: Scope,
     period: Period,
@@ -166,19 +192,11 @@ def from_raw_clicks(
     parameters["minutes"] = [_minute(step) for step in steps]
     parameters["kinds"] = [Kind.CLICK] if kinds is None else list(kinds)
     parameters["read_kinds"] = list(Kind) if kinds is None else list(kinds)
-    conditions, texts, are_unknown_in = ["true"], set(), Kind.CLICK in parameters["kinds"]
-    for name, condition in filters.items():
-        filtered = FILTERS[name]
-        parameters |= condition.values(name)
-        # The planner does not know how few texts there are. It would read them again for each request, but hashes the
-        # result of a subquery whose value is compared.
-        found = f"SELECT week, number FROM {filtered.text} WHERE {condition.sql(name, *filtered.values)}"
-        met = f"((week, {filtered.text}) IN ({found})) IS TRUE"
-        if name == CHANNEL:
-            met = f"CASE WHEN scanned THEN {condition.holds(QR)} ELSE {met} END"
-        conditions.append(met)
-        texts.add(filtered.text)
-        are_unknown_in = are_unknown_in and condition.holds(filtered.unknown)
+    meeting = meeting_filters(filters)
+    parameters |= meeting.parameters
+    are_unknown_in = Kind.CLICK in parameters["kinds"] and all(
+        condition.holds(FILTERS[name].unknown) for name, condition in filters.items()
+    )
     rows = scope.rows(
         "analytics_rawclick",
         "minute client place referrer reason branch kind scanned is_unique",
@@ -187,8 +205,8 @@ def from_raw_clicks(
     text = _READ.format(
         chosen=scope.chosen,
         rows=rows,
-        texts="".join(_FOUND.format(name=name, texts=_TEXTS[name]) for name in sorted(texts)),
-        conditions=" AND ".join(conditions),
+        texts=meeting.texts,
+        conditions=meeting.condition,
         imported=_imported(scope) if are_unknown_in else _NO_IMPORTED,
     )
     text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=_lists(wanted.breakdowns))

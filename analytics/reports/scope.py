@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.models import User, Workspace
 from analytics.reports.conditions import Condition
-from common.database import fetch
+from analytics.reports.costs import fetch_bounded
 from common.ids import parse_public_id
 from links import searches
 from links.key_limits import condition_of
@@ -17,6 +17,8 @@ from links.searches import Filters
 
 # Look up the days of so many links one by one. Of more, read all rows of the days, and keep those of the links.
 FEW_LINKS = 20_000
+# A report of more links adds up enough to slow others down.
+CHEAP_LINKS = 1_000
 
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
@@ -55,14 +57,15 @@ class Selection:
 class Scope(NamedTuple):
     """``links`` is a query for the column ``link_id`` with these values of parameters.
 
-    ``number``: how many links these are, at most FEW_LINKS + 1. ``rollup``: the number of the roll-up of the same
-    links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one. ``has_link``: whether it
-    has the link in braces, in SQL.
+    ``number``: how many links these are, at most FEW_LINKS + 1. ``owner``: their workspace. ``rollup``: the number of
+    the roll-up of the same links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
+    ``has_link``: whether it has the link in braces, in SQL.
     """
 
     links: str
     values: dict[str, Any]
     number: int
+    owner: int
     rollup: int | None = None
     has_link: str = ""
     is_rolled: bool = False
@@ -77,6 +80,10 @@ class Scope(NamedTuple):
     @property
     def are_few(self) -> bool:
         return self.number <= FEW_LINKS
+
+    @property
+    def is_costly(self) -> bool:
+        return self.number > CHEAP_LINKS
 
     @property
     def chosen(self) -> str:
@@ -101,11 +108,11 @@ class Scope(NamedTuple):
 
 
 def of_link(link: Link) -> Scope:
-    return Scope("SELECT %(link)s::bigint AS link_id", {"link": link.pk}, 1)
+    return Scope("SELECT %(link)s::bigint AS link_id", {"link": link.pk}, 1, link.owner_id)
 
 
-def of_nothing() -> Scope:
-    return Scope("SELECT 0::bigint AS link_id WHERE false", {}, 0)
+def of_nothing(owner: int) -> Scope:
+    return Scope("SELECT 0::bigint AS link_id WHERE false", {}, 0, owner)
 
 
 def of_workspace(owner: Workspace, selection: Selection) -> Scope:
@@ -137,8 +144,8 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         rolled, has_link = _OF_DOMAIN, _IS_OF_DOMAIN
         values["rolled_domain"] = parse_public_id(selection.filters.domain_id or "")
     count = f"{_COUNT.format(links=links)}, {rolled}"
-    [(number, rollup)] = fetch(count, {**values, "most": FEW_LINKS + 1})
-    return Scope(links, values, number, rollup, has_link)
+    [(number, rollup)] = fetch_bounded(count, {**values, "most": FEW_LINKS + 1})
+    return Scope(links, values, number, owner.pk, rollup, has_link)
 
 
 def utm_value(key: str) -> str:

@@ -14,18 +14,18 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
+from analytics.reports.costs import FEWER, admit, fetch_bounded
 from analytics.reports.figures import Row, Statement, Wanted, from_rollups, top_links
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import from_raw_clicks
 from analytics.reports.reads import Counts, Value
 from analytics.reports.scope import Scope
-from common.database import execute, fetch
+from common.database import fetch
 from common.errors import FieldError, InvalidFields
 
 # Of more clicks, a report of a large workspace lists no top links: it would read the days of all of them.
@@ -33,7 +33,6 @@ MAX_RANKED_CLICKS = 300_000
 # What a list calls the values that its limit leaves out.
 OTHER = "other"
 
-_CANCELED = "57014"
 # Groups of many rows stay in memory. The planner expects few groups, and would sort all rows to find them.
 _LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
 _FIRST_AND_LAST = """
@@ -51,10 +50,9 @@ WITH {chosen} SELECT min(start), max(start) FROM (
 _OLDEST = """
 WITH {chosen} SELECT min(minute) FROM ({rows}) clicks
 """
-_FEWER = "or fewer links by tags, domainId, creator or urlIds"
 
 
-Reason = Literal["link_days", "links", "requests", "time", "deleted_requests", "totals", "only_totals"]
+Reason = Literal["link_days", "links", "requests", "deleted_requests", "totals", "only_totals"]
 
 
 class TooLarge(InvalidFields):
@@ -129,7 +127,8 @@ def figures(
         if wanted.group is None or wanted.group.is_heat:
             scope = scope.rolled()
         statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
-    rows = _execute(*statement)
+    with admit(scope.owner, is_costly=is_raw or scope.is_costly):
+        rows = fetch_bounded(*statement, _LIMITS)
     # In the order of the lists: the rest comes last.
     rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
     sums = {number: clicks for number, _, clicks, _ in rows if number in {Row.READ, Row.LOST, Row.IMPORTED}}
@@ -138,8 +137,8 @@ def figures(
     elif sums[Row.READ] > (most := statement.parameters["most"]):
         text = f"The links have more than {most:,} days with clicks to add up; choose"
         if days := most // scope.number if scope.are_few else 0:
-            raise TooLarge("link_days", f"{text} at most {days} days, {_FEWER}.", limit=most, days=days)
-        raise TooLarge("links", f"{text} a shorter range, {_FEWER}.", limit=most)
+            raise TooLarge("link_days", f"{text} at most {days} days, {FEWER}.", limit=most, days=days)
+        raise TooLarge("links", f"{text} a shorter range, {FEWER}.", limit=most)
     by_step: dict[int, tuple[int, int]] = {}
     counts: Counts = defaultdict(list)
     listed: list[Top] = []
@@ -160,7 +159,8 @@ def figures(
     by_time = [by_step.get(step, (0, 0)) for step in range(len(steps))]
     total_clicks = sum(total for total, _ in by_time)
     if scope.is_rolled and wanted.top and total_clicks <= MAX_RANKED_CLICKS:
-        listed = [Top(*row) for row in _execute(*top_links(scope, period, wanted.top))]
+        with admit(scope.owner, is_costly=True):
+            listed = [Top(*row) for row in fetch_bounded(*top_links(scope, period, wanted.top), _LIMITS)]
     return Figures(
         total_clicks,
         None if is_raw else sum(unique for _, unique in by_time),
@@ -188,29 +188,16 @@ def life(scope: Scope, query: RequestedRange) -> Period:
     of_days = scope.table("analytics_daytotal")
     if scope.is_rolled:
         of_days = _ROLLED_DAYS.format(days=of_days)
-    [bounds] = _execute(_FIRST_AND_LAST.format(links=scope.links, days=of_days), scope.values)
+    [bounds] = fetch_bounded(_FIRST_AND_LAST.format(links=scope.links, days=of_days), scope.values, _LIMITS)
     days = [day for day in bounds if day is not None]
     if days and query.zone is not UTC:
         text = _FIRST_AND_LAST_QUARTER.format(
             chosen=scope.chosen,
             rows=scope.rows("analytics_quartertotal", "start clicks", "t.day = ANY(%(days)s::date[])"),
         )
-        [bounds] = _execute(text, scope.values | {"days": days})
+        [bounds] = fetch_bounded(text, scope.values | {"days": days}, _LIMITS)
         days = [start.astimezone(query.zone).date() for start in bounds]
     return Period(min([today, *days]), max([today, *days]), query.zone)
-
-
-def _execute(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    try:
-        with transaction.atomic():
-            execute(_LIMITS)
-            return fetch(text, values)
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
-            raise
-        raise TooLarge(
-            "time", f"To add up so much takes too long; choose a shorter range, {_FEWER}."
-        ) from error
 
 
 def _check_retention(clicks: Clicks, period: Period) -> None:
@@ -229,7 +216,7 @@ def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, quer
         raise TooLarge(
             "requests",
             f"The range has more than {most:,} requests, the most that a filter can read; choose a shorter"
-            f" range, {_FEWER}, or no filter.",
+            f" range, {FEWER}, or no filter.",
             limit=most,
         )
     if sums.get(Row.LOST, 0):

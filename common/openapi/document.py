@@ -32,14 +32,15 @@ _REPLAYED = {
 _APPLIED = {
     "Preference-Applied": _header("`handling=strict` if the request preferred it and was read.", "string")
 }
-_ETAG = {
-    "ETag": _header(
-        "The version of the object, for `If-Match`. It ignores counters.", "string", required=True
-    )
+# Components of the header `ETag`.
+ETAG, CONTENT_ETAG = "ETag", "ContentETag"
+_ETAGS = {
+    ETAG: _header("The version of the object, for `If-Match`. It ignores counters.", "string", required=True),
+    CONTENT_ETAG: _header("A tag of the content, for `If-None-Match`. Files have none.", "string"),
 }
 _ALL = {
     name: header
-    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAG)
+    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS)
     for name, header in headers.items()
 }
 
@@ -59,7 +60,13 @@ IF_MATCH = OpenApiParameter(
     description="The `ETag` of a read or of an update. If the object has changed since, nothing is changed, and the"
     " response is 412.",
 )
-# An extension that marks operations whose response has an `ETag`.
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The `ETag` of an earlier response. If the content is still the same, the response is 304 without it.",
+)
+# An extension of operations whose response has an `ETag`: the component that describes it.
 HAS_ETAG = "x-has-etag"
 
 WORKSPACE = OpenApiParameter(
@@ -85,9 +92,9 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for methods in result["paths"].values():
         for operation in methods.values():
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
-            has_etag = operation.pop(HAS_ETAG, False)
+            etag = operation.pop(HAS_ETAG, None)
             for status, response in operation["responses"].items():
-                if "content" not in response:
+                if "content" not in response and status != "304":
                     # The API does not send this response.
                     continue
                 names = {**_RATE_LIMIT, **_BY_STATUS.get(status, {})}
@@ -95,9 +102,9 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _APPLIED
                 if IDEMPOTENCY_KEY.name in parameters and status in ("200", "201"):
                     names |= _REPLAYED
-                if has_etag and status == "200":
-                    names |= _ETAG
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+                if etag is not None and status == "200":
+                    response["headers"]["ETag"] = {"$ref": f"#/components/headers/{etag}"}
     result["components"]["headers"] = _ALL
     return result
 

@@ -25,9 +25,12 @@ from rest_framework.serializers import Serializer
 
 from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
 from common.openapi.document import (
+    CONTENT_ETAG,
+    ETAG,
     HAS_ETAG,
     IDEMPOTENCY_KEY,
     IF_MATCH,
+    IF_NONE_MATCH,
     NEXT_OPERATIONS,
     PREFER,
     WORKSPACE,
@@ -162,7 +165,7 @@ class _Succeeded(BooleanField):
 class Operation:
     """One action of a view, in words. ``returns`` describes the successful response, which the view declares.
 
-    ``files`` replaces it for responses other than JSON, by media type. ``errors`` are the action's own errors, and
+    ``files`` are the responses other than JSON, by media type. ``errors`` are the action's own errors, and
     ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
     replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
     """
@@ -205,8 +208,7 @@ def _schema(
     returned: Returned | None = getattr(action, "returned", None)
     if returned is not None:
         responses[returned.status] = _success(operation, returned)
-    else:
-        responses |= {(200, media_type): file for media_type, file in operation.files.items()}
+    responses |= {(200, media_type): file for media_type, file in operation.files.items()}
     if name in view.queries:
         parameters.append(view.queries[name])
         responses[414] = _TOO_LONG
@@ -218,6 +220,10 @@ def _schema(
     has_etag = returned is not None and returned.has_etag
     if has_etag and name == "update":
         parameters.append(IF_MATCH)
+    is_conditional = returned is not None and returned.content is not None
+    if is_conditional:
+        parameters.append(IF_NONE_MATCH)
+        responses[304] = OpenApiResponse(None, "The content has the tag in `If-None-Match`.")
     if operation.next_operations is not None:
         NEXT_OPERATIONS[operation.id] = operation.next_operations
     return extend_schema(
@@ -228,7 +234,9 @@ def _schema(
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
-        extensions={HAS_ETAG: True} if has_etag else None,
+        extensions={HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG}
+        if has_etag or is_conditional
+        else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 Responses can have the version of an object as an entity tag, which is the condition of an update (RFC 9110, 8.8.3 and
 13.1.1). A version is the time of the object's last change. Writers make it strictly increasing. It does not include
-counters, such as clicks.
+counters, such as clicks. The tag of a report depends on its content, for clients that read it again and again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import wraps
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
+import orjson
+from django.http.response import HttpResponseBase, HttpResponseNotModified
 from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,6 +55,23 @@ def required_versions(request: Request) -> list[datetime] | None:
     return [_EPOCH + int(match[1], 16) * _MICROSECOND for match in matches if match is not None]
 
 
+# The part of a response's data by which clients notice a change.
+Content = Callable[[dict[str, Any]], Any]
+
+
+def unless_known(request: Request, response: Response, content: Content) -> HttpResponseBase:
+    """The response with a tag of its content, or 304 if ``If-None-Match`` has this tag.
+
+    The tag is weak: warnings, for example, do not change it.
+    """
+    digest = blake2b(orjson.dumps(content(response.data["data"])), digest_size=16).hexdigest()
+    response["ETag"] = f'W/"{digest}"'
+    known = parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))
+    if "*" in known or any(tag.removeprefix("W/") == f'"{digest}"' for tag in known):
+        return HttpResponseNotModified(headers={"ETag": response["ETag"]})
+    return response
+
+
 Shape = Representation | list[Representation] | Field
 
 
@@ -63,10 +83,11 @@ class Returned(NamedTuple):
     data: tuple[Field, ...]
     beside: tuple[Field, ...]
     has_etag: bool
+    content: Content | None
 
-    def response(self, values: Any) -> Response:
+    def response(self, values: Any) -> Any:
         """The response with these values of the action. A finished response stays as it is."""
-        if isinstance(values, Response):
+        if isinstance(values, HttpResponseBase):
             return values
         if self.has_etag:
             values, version = values
@@ -85,6 +106,7 @@ def returns(
     fields: Iterable[Field] = (),
     beside: Iterable[Field] = (),
     has_etag: bool = False,
+    content: Content | None = None,
     **data: Shape,
 ) -> Callable[[Callable[..., Any]], Callable[..., Response]]:
     """Decorator of an action of a view, which returns the values of the response as a dict, or raises.
@@ -93,16 +115,19 @@ def returns(
 
     Each keyword, such as ``url``, is a key of ``data`` with an object; in brackets, it is a list of them. ``fields``
     are further keys of ``data``, and ``beside`` keys next to it. A ``message`` in the dict replaces the declared one,
-    which is then an example. With ``has_etag``, the action returns the dict and the version of the object. A finished
-    response stays as it is.
+    which is then an example. With ``has_etag``, the action returns the dict and the version of the object. With
+    ``content``, the tag depends on this part of the data, see `unless_known`. A finished response stays as it is.
     """
     described = (*fields, *(_field(name, shape) for name, shape in data.items()))
-    returned = Returned(status, message, described, tuple(beside), has_etag)
+    returned = Returned(status, message, described, tuple(beside), has_etag, content)
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Response]:
         @wraps(action)
-        def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
-            return returned.response(action(view, request, *args, **kwargs))
+        def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
+            response = returned.response(action(view, request, *args, **kwargs))
+            if content is not None and isinstance(response, Response):
+                return unless_known(request, response, content)
+            return response
 
         respond.returned = returned  # type: ignore[attr-defined] # read by `common.openapi.operations`
         return respond

@@ -2,9 +2,6 @@
 
 Each batch is a short statement that continues after the last row of the previous one. Concurrent creations and
 deletions therefore cause no duplicates or gaps, and no statement runs for long.
-
-A client that reads slowly occupies no thread, and only its own account's downloads, of which each process limits the
-number. The server ends a response that its client reads too slowly, so every download ends.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ from django.db import models
 
 from accounts.models import Workspace
 from common.database import fetch
-from common.errors import Unavailable
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
 from links import searches
@@ -219,60 +215,3 @@ def _cell(value: Any) -> str:
 
 def _json_cell(value: Any) -> str:
     return orjson.dumps(value).decode() if value else ""
-
-
-MAX_DOWNLOADS_PER_ACCOUNT = 2
-
-
-class Busy(Unavailable):
-    code = "busy"
-    message = "Too many exports are under way at once. Try again shortly."
-    retry_after = 5
-
-
-# The occupied places: (account, number). Single dict operations need no lock, which `Download.__del__` could not
-# acquire safely: it may run at any time, in any thread.
-_occupied: dict[tuple[int, int], object] = {}
-
-
-class Download:
-    """Chunks of a response. The first one is produced at once, so an early failure becomes an ordinary error response.
-
-    Raises Busy. The creator must close it.
-    """
-
-    def __init__(self, account: int, chunks: Iterator[bytes]) -> None:
-        self._place: tuple[int, int] | None = None
-        self._place = _occupy_place(account)
-        self._chunks = chunks
-        try:
-            self._first = next(chunks, b"")
-        except BaseException:
-            self.close()
-            raise
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield self._take_first()
-        yield from self._chunks
-
-    def close(self) -> None:
-        if self._place is not None:
-            _occupied.pop(self._place, None)
-            self._place = None
-
-    def __del__(self) -> None:
-        """Release the place if the server discarded the response without closing it."""
-        self.close()
-
-    def _take_first(self) -> bytes:
-        """Keep no reference, so that a paused response holds only its unsent bytes."""
-        first, self._first = self._first, b""
-        return first
-
-
-def _occupy_place(account: int) -> tuple[int, int]:
-    token = object()
-    for number in range(MAX_DOWNLOADS_PER_ACCOUNT):
-        if _occupied.setdefault((account, number), token) is token:
-            return account, number
-    raise Busy

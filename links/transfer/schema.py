@@ -5,6 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
 from accounts import admission
+from accounts.downloads import Busy
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import Representation, choice, count, flag, moment, number, text
@@ -12,7 +13,7 @@ from links.bulk.schema import ID, OWN_IDS, results
 from links.bulk.services import MAX_ITEMS
 from links.errors import DomainNotActive, domain_not_found
 from links.schema import BAD_ARCHIVED, BAD_STATUS, BAD_TAGS
-from links.transfer.exports import COLUMNS, CONTENT_TYPES, Busy, ExportFormat
+from links.transfer.exports import COLUMNS, CONTENT_TYPES, ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.imports import MAX_ROWS
 

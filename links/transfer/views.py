@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
 from accounts.callers import account_of, workspace_of
+from accounts.downloads import Download
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client
 from common.rest.access import Access
@@ -19,7 +20,7 @@ from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links.bulk.serializers import ImportParser
 from links.searches import filters_of
-from links.transfer.exports import CONTENT_TYPES, Download, ExportFormat, export_links, export_selected_links
+from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
 from links.transfer.imports import import_content, import_results, refuse_above_guess_limit, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
 from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer

@@ -99,6 +99,7 @@ DOCUMENTED = {
     ("GET", "/api/domains/{id}/analytics"),
     ("GET", "/api/domains/{id}/unknown-codes"),
     ("GET", "/api/analytics"),
+    ("GET", "/api/analytics/clicks"),
     ("GET", "/api/analytics/sparklines"),
     ("GET", "/api/analytics/report-mails"),
     ("PUT", "/api/analytics/report-mails"),

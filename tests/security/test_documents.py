@@ -7,7 +7,16 @@ from pathlib import Path
 
 from django.conf import settings
 
-from accounts import admission, api_keys, invitations, mails, password_hashing, second_factor, services
+from accounts import (
+    admission,
+    api_keys,
+    downloads,
+    invitations,
+    mails,
+    password_hashing,
+    second_factor,
+    services,
+)
 from accounts import workspaces as workspace_services
 from accounts.sessions import lifecycle
 from common.errors import MAX_REPORTED
@@ -100,7 +109,7 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
 
 def test_the_documented_bounds_are_those_of_the_code() -> None:
     """ASVS 13.1.2, 13.1.3"""
-    words = ["", "one", "two", "three", "four"]
+    words = ["", "one", "two", "three", "four", "five", "six", "seven", "eight"]
     assert f"{words[gunicorn_conf.threads]} connections a worker" in SECURITY
     # The tests' own settings allow more.
     database = database_settings(
@@ -129,6 +138,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
+    reports, exports = words[admission.REPORTS_PER_WORKSPACE], words[downloads.PER_WORKSPACE]
+    assert f"| costly reports; exports | {reports} of a workspace; {exports} |" in SECURITY
+    assert downloads.MAX_SECONDS == 600
     occupied = [
         queued.at_once + queued.places for queued in (accounts, links, drawing.drawing_queue.admission)
     ]

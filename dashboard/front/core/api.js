@@ -19,6 +19,10 @@ export const NEEDS_CONFIRMATION = "confirmation_required";
 
 const SLOW_MILLISECONDS = 3_000;
 const TIMEOUT_MILLISECONDS = 60_000;
+/** As long as the service sends a file. */
+const DOWNLOAD_MILLISECONDS = 600_000;
+/** Codes with status 503 that say what to do; after the others, the service is away. */
+const WITH_ADVICE = ["report_too_slow", "busy"];
 /** @type {Set<symbol>} */
 const slowCalls = new Set();
 
@@ -53,6 +57,7 @@ export class ApiError extends Error {
  * @property {string} [ifMatch] the version that an update expects. If there is another one, its status is 412.
  * @property {AbortSignal} [signal]
  * @property {boolean} [keepalive] the call goes on when the page is closed
+ * @property {number} [timeout] milliseconds for the whole response
  */
 
 /**
@@ -98,7 +103,7 @@ export async function readWithVersion(path) {
  * @param {Options} options
  */
 export async function download(method, path, options) {
-    const response = await send(method, path, options);
+    const response = await send(method, path, { timeout: DOWNLOAD_MILLISECONDS, ...options });
     const name = nameIn(response.headers.get("Content-Disposition") ?? "");
     return { name, content: await response.blob() };
 }
@@ -128,9 +133,10 @@ async function send(method, path, options) {
             signIn.value = "out";
             throw new SignedOut();
         }
-        isAway.value = response.status === 503;
+        const refused = response.ok ? null : await refusal(response, method);
+        isAway.value = response.status === 503 && !WITH_ADVICE.includes(refused?.code ?? "");
         if (response.status === 404) notFound.value++;
-        if (!response.ok) throw await refusal(response, method);
+        if (refused !== null) throw refused;
         return response;
     } finally {
         done();
@@ -143,7 +149,7 @@ async function send(method, path, options) {
  * @param {Options} options
  * @param {string} token
  */
-function request(method, path, { query = {}, body, idempotencyKey, ifMatch, signal: aborted, keepalive }, token) {
+function request(method, path, { query = {}, body, idempotencyKey, ifMatch, signal: aborted, keepalive, timeout = TIMEOUT_MILLISECONDS }, token) {
     const url = new URL(`/api${path}`, location.origin);
     for (const [name, value] of Object.entries(query)) {
         if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
@@ -154,7 +160,7 @@ function request(method, path, { query = {}, body, idempotencyKey, ifMatch, sign
     if (body !== undefined) headers.set("Content-Type", "application/json");
     if (ifMatch !== undefined) headers.set("If-Match", ifMatch);
     if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
-    const limits = [AbortSignal.timeout(TIMEOUT_MILLISECONDS), ...(aborted ? [aborted] : [])];
+    const limits = [AbortSignal.timeout(timeout), ...(aborted ? [aborted] : [])];
     return fetch(url, {
         method,
         headers,
@@ -194,9 +200,9 @@ const awayText = method => t(method === "GET" ? "error.awayRead" : "error.away")
  * @param {string} method
  */
 async function refusal(response, method) {
-    if (response.status === 503) return new ApiError(503, "unavailable", awayText(method));
     try {
         const { code, message, errors, data } = await response.json();
+        if (response.status === 503 && !WITH_ADVICE.includes(code)) return new ApiError(503, "unavailable", awayText(method));
         if (code === "rate_limited") return tooMany(response);
         if (code === NEEDS_CONFIRMATION) needsConfirmation.value = true;
         if (code === "role_required" && data?.role) return new ApiError(response.status, code, roleText(data.role));
@@ -206,6 +212,7 @@ async function refusal(response, method) {
         return new ApiError(response.status, code, text, broken, data);
     } catch {
         if (response.status === 429) return tooMany(response);
+        if (response.status === 503) return new ApiError(503, "unavailable", awayText(method));
         return new ApiError(response.status, "unknown", t("error.unknown", { status: response.status }));
     }
 }

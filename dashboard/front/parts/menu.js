@@ -1,4 +1,4 @@
-/** A button that opens a list of further actions. The browser closes it: on Escape, and on a click elsewhere. */
+/** A button that opens a list of actions. The browser closes it: on Escape, and on a click elsewhere. */
 import { html, useLayoutEffect, useRef, useSignal } from "../core/html.js";
 import { Icon } from "./icon.js";
 
@@ -23,9 +23,10 @@ function place(menu, button) {
  * @param {object} properties
  * @param {string} properties.id
  * @param {string} properties.label
+ * @param {import("./icon.js").IconName} [properties.icon]
  * @param {() => import("../core/html.js").Children} properties.items links and buttons, drawn while the menu is open
  */
-export function Menu({ id, label, items }) {
+export function Menu({ id, label, icon = "ellipsis", items }) {
     const button = useRef(/** @type {HTMLElement | null} */ (null));
     const menu = useRef(/** @type {HTMLElement | null} */ (null));
     const isOpen = useSignal(false);
@@ -35,7 +36,7 @@ export function Menu({ id, label, items }) {
     }, [isDrawn]);
     return html`
         <button ref=${button} type="button" class="icon-button md" popovertarget=${id} aria-label=${label} title=${label}>
-            <${Icon} name="ellipsis" />
+            <${Icon} name=${icon} />
         </button>
         <div
             ref=${menu}

@@ -129,6 +129,7 @@ TABLE = {
     "GET /api/domains/{id}/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/domains/{id}/unknown-codes": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
+    "GET /api/analytics/clicks": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/sparklines": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/report-mails": Row(VIEWER, 200),
     "PUT /api/analytics/report-mails": Row(VIEWER, 200, {"weekly": False}),

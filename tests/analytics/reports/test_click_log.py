@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from analytics.models import Kind
 from analytics.reports import click_log
+from analytics.reports.periods import RequestedRange
+from analytics.reports.scope import of_link
+from analytics.reports.selected import Clicks
 from links.models import Link
 from testing.analytics.facts import Fact, click, record
 from testing.analytics.raw_clicks import store_clicks
@@ -232,24 +237,26 @@ def test_query_count_is_constant(
 
 def test_page_is_read_in_index_order_without_sorting(api: APIClient, link: str) -> None:
     """With sorting off, the planner sorts only where no index has the order."""
-    number = Link.objects.get(public_id=link).pk
-    store_clicks(click(number + n % 3, Fact(f"2026-03-01T10:{n % 60:02}:00Z")) for n in range(600))
-    page = click_log.PAGE % {
-        "link": number, "first_minute": 29_000_000, "first_microsecond": 0, "end_minute": 2**31 - 1,
-        "end_microsecond": 0, "before_minute": 29_539_350, "before_microsecond": 0, "before_id": 100,
-        "last_minute": 29_539_350, "kinds": "'{0,4}'", "reach": 10_000, "rows": 21, "destination": "'https://example.com/'",
-    }  # fmt: skip
+    found = Link.objects.get(public_id=link)
+    store_clicks(click(found.pk + n % 3, Fact(f"2026-03-01T10:{n % 60:02}:00Z")) for n in range(600))
+    log = click_log.ClickLog(of_link(found), RequestedRange(None, None, UTC), Clicks(), name="x")
     with connection.cursor() as cursor:
         cursor.execute(
             "ANALYZE analytics_rawclick; SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off"
         )
-        cursor.execute(f"EXPLAIN {page}")
+        with CaptureQueriesContext(connection) as captured:
+            log.read(20)
+        cursor.execute(f"EXPLAIN {captured[0]['sql']}")
         plan = "\n".join(row[0] for row in cursor.fetchall())
-    # The clicks of one minute are sorted. Only the page itself is sorted as a whole.
-    first, *rest = [line.strip(" ->") for line in plan.splitlines() if "Sort  (" in line]
-    assert first.startswith("Sort")
-    assert [line.partition("  (")[0] for line in rest] == ["Incremental Sort"]
-    assert "Presorted Key: analytics_rawclick.minute" in plan
+    lines = [line.strip(" ->") for line in plan.splitlines()]
+    [scan] = [
+        place
+        for place, line in enumerate(lines)
+        if line.startswith("Index Scan Backward using analytics_raw")
+    ]
+    # Only the clicks of one minute are sorted.
+    assert lines[scan - 3].startswith("Incremental Sort")
+    assert lines[scan - 1] == "Presorted Key: t.minute"
     conditions = {line.partition("Index Cond:")[2] for line in plan.splitlines() if "Index Cond:" in line}
     [condition] = [condition for condition in conditions if "(minute >= " in condition]
     assert "(link_id = " in condition

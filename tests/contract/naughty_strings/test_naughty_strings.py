@@ -137,7 +137,18 @@ PARAMETERS = {
     ],
     "/api/analytics/{link}/devices": [["startDate", "endDate", "timezone", "limit"]],
     "/api/analytics/{link}/geographic": [["startDate", "endDate", "timezone", "limit"]],
-    "/api/analytics/{link}/clicks": [["cursor"], ["startDate", "endDate", "timezone", "kind", "limit"]],
+    "/api/analytics/{link}/clicks": [
+        ["cursor"],
+        ["startDate", "endDate", "timezone", "kind", "limit"],
+        ["browser"],
+    ],
+    "/api/analytics/clicks": [
+        ["cursor"],
+        ["format"],
+        ["manifest"],
+        ["referrer", "city", "tags"],
+        ["country"],
+    ],
     "/api/domains/{domain}/analytics": [["startDate", "endDate"]],
 }
 

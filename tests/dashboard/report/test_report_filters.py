@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -73,6 +74,34 @@ def test_every_value_of_a_report_is_a_filter(signed_in: Callable[..., Any], addr
         table(page, "Countries").locator("tr", has_text="Germany").hover()
         page.locator("table.figures").get_by_role("button", name="Without Germany").click()
         expect(total(page, "clicks")).to_have_text("4")
+        assert visit.errors() == []
+
+
+def test_the_log_obeys_the_filters_and_files_have_what_is_shown(
+    signed_in: Callable[..., Any], address: str, link: str
+) -> None:
+    with signed_in() as visit:
+        page = visit.page
+        for url in (url_of(address, link, MARCH), f"{address}/dashboard/analytics?{MARCH}"):
+            page.goto(f"{url}&country=SG")
+            expect(total(page, "clicks")).to_have_text("3")
+            log = table(page, "Individual requests")
+            expect(log.locator("tbody tr")).to_have_count(3)
+            expect(log.get_by_text("Singapore", exact=True)).to_have_count(6)
+            for menu, name, lines in (
+                ("Download the report", "report", 3),
+                ("Download all these requests", "clicks", 3),
+            ):
+                page.get_by_role("button", name=menu).click()
+                with page.expect_download() as saved:
+                    page.get_by_role("button", name="JSON lines").click()
+                file = saved.value
+                assert re.fullmatch(rf"{name}-[\d-]+\.jsonl", file.suggested_filename)
+                rows_of_file = [json.loads(line) for line in file.path().read_text().splitlines()]
+                shown = [row for row in rows_of_file if "SG" in {row.get("country"), row.get("value")}]
+                assert len(shown) == (1 if name == "report" else lines)
+        # The log of a workspace names the links.
+        assert rows(page, "Individual requests")[0][1].endswith("/spring")
         assert visit.errors() == []
 
 

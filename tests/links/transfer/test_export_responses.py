@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from accounts.downloads import PER_WORKSPACE
 from links.models import Link
 from links.transfer import exports
 from testing.links.many import UNKNOWN_ID
@@ -78,7 +79,7 @@ def test_number_of_concurrent_exports_of_an_account_is_limited(
     api: APIClient, strange_api: APIClient, make_link: MakeLink
 ) -> None:
     make_link()
-    open_ones = [api.get("/api/urls/export") for _ in range(exports.MAX_DOWNLOADS_PER_ACCOUNT)]
+    open_ones = [api.get("/api/urls/export") for _ in range(PER_WORKSPACE)]
     busy = api.get("/api/urls/export")
     assert (busy.status_code, busy.json()["code"], busy["Retry-After"]) == (503, "busy", "5")
     # One complete response, and one with a disconnected client.
@@ -87,7 +88,7 @@ def test_number_of_concurrent_exports_of_an_account_is_limited(
     assert export(strange_api)
     for response in open_ones[1:]:
         leave(response)
-    for _ in range(2 * exports.MAX_DOWNLOADS_PER_ACCOUNT):
+    for _ in range(2 * PER_WORKSPACE):
         export(api)
 
 
@@ -97,14 +98,14 @@ def test_an_early_failure_is_an_ordinary_error(api: APIClient, monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(exports, "fetch", fail)
-        for _ in range(2 * exports.MAX_DOWNLOADS_PER_ACCOUNT):
+        for _ in range(2 * PER_WORKSPACE):
             assert api.get("/api/urls/export").status_code == 503
     assert export(api)
 
 
 def test_head_sends_no_content_and_occupies_no_place(api: APIClient, make_link: MakeLink) -> None:
     make_link()
-    for _ in range(2 * exports.MAX_DOWNLOADS_PER_ACCOUNT):
+    for _ in range(2 * PER_WORKSPACE):
         response = api.head("/api/urls/export")
         assert response.status_code == 200
         assert response["Content-Type"] == "text/csv; charset=utf-8"

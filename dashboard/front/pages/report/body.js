@@ -8,6 +8,7 @@ import { Failed } from "../../parts/failed.js";
 import { Icon } from "../../parts/icon.js";
 import { Controls, addressWith } from "./controls.js";
 import { addDays, today } from "./days.js";
+import { Downloads } from "./downloads.js";
 import { FilterBar, filterBy } from "./filter_bar.js";
 import { Figures, Freshness } from "./figures.js";
 import { filtersOf, removing, removingAll } from "./filters.js";
@@ -49,6 +50,7 @@ export function Body({ report, onRetry }) {
             <div class="period"><${Controls} period=${periodOf(query.value)} /></div>
             <${FilterBar} report=${report}>
                 ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
+                <${Downloads} report=${report} figures=${figures} part="report" />
             <//>
             ${figures === null && !hasFailed && html`<${Skeleton} />`}
             ${refused !== null && html`<${Refused} error=${refused} />`}

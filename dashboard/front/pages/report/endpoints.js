@@ -1,5 +1,5 @@
 /** The endpoints of the reports of a link. */
-import { call } from "../../core/api.js";
+import { call, download } from "../../core/api.js";
 
 /** @typedef {import("../../types/api.js").paths} Paths */
 /** @typedef {Paths["/api/analytics/{urlId}"]["get"]} OverviewOperation */
@@ -19,7 +19,10 @@ import { call } from "../../core/api.js";
 /** @typedef {Paths["/api/analytics/{urlId}/geographic"]["get"]["responses"][200]["content"]["application/json"]["data"]} Places */
 /** @typedef {Paths["/api/analytics/{urlId}/clicks"]["get"]} RequestsOperation */
 /** @typedef {NonNullable<RequestsOperation["parameters"]["query"]>} RequestsQuery */
-/** @typedef {RequestsOperation["responses"][200]["content"]["application/json"]["data"]} RequestPage */
+/** @typedef {RequestsOperation["responses"][200]["content"]["application/json"]["data"]} PageOfLink */
+/** @typedef {Paths["/api/analytics/clicks"]["get"]["responses"][200]["content"]["application/json"]["data"]["clicks"][number]} RequestOfWorkspace */
+/** @typedef {PageOfLink["clicks"][number] & Partial<Pick<RequestOfWorkspace, "urlId" | "shortUrl">>} LoggedRequest the link only in a workspace's log */
+/** @typedef {{clicks: LoggedRequest[], pagination: PageOfLink["pagination"]}} RequestPage */
 
 /**
  * @param {string} id
@@ -52,11 +55,22 @@ export const readDevices = (id, query, signal) => call("GET", `/analytics/${id}/
  */
 export const readPlaces = (id, query, signal) => call("GET", `/analytics/${id}/geographic`, { query, signal });
 
+/** @param {string | null} id of a link; null: the workspace */
+const pathOf = id => (id === null ? "/analytics" : `/analytics/${id}`);
+
 /**
- * The log of requests for a link, newest first.
- * @param {string} id
+ * The log of requests for a link or the links of the workspace, newest first.
+ * @param {string | null} id
  * @param {RequestsQuery} query
  * @param {AbortSignal} [signal]
  * @returns {Promise<RequestPage>}
  */
-export const listRequests = (id, query, signal) => call("GET", `/analytics/${id}/clicks`, { query, signal });
+export const listRequests = (id, query, signal) => call("GET", `${pathOf(id)}/clicks`, { query, signal });
+
+/**
+ * A report, or its log of requests, as a file.
+ * @param {string | null} id
+ * @param {"report" | "clicks"} part
+ * @param {Record<string, string | number | undefined>} query
+ */
+export const readFile = (id, part, query) => download("GET", part === "clicks" ? `${pathOf(id)}/clicks` : pathOf(id), { query });

@@ -3,6 +3,7 @@ import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { DataTable } from "./data_table.js";
+import { Downloads } from "./downloads.js";
 import { nameOfReason } from "./names.js";
 import { fileName } from "./report.js";
 import { RequestLog } from "./request_log.js";
@@ -37,12 +38,13 @@ export function LedgerSection({ report, figures }) {
             />
             ${period.zone !== "UTC" && period.days !== null && html`<p class="muted">${t("report.utcDays")}</p>`}
         </section>
-        ${figures.requests !== null &&
-        html`<section class="panel" aria-label=${t("report.log")}>
-            <h2>${t("report.log")}</h2>
-            ${Object.keys(figures.filters).length > 0 && html`<p class="muted">${t("report.logUnfiltered")}</p>`}
+        <section class="panel" aria-label=${t("report.log")}>
+            <div class="panel-head">
+                <h2>${t("report.log")}</h2>
+                <${Downloads} report=${report} figures=${figures} part="clicks" />
+            </div>
             <${RequestLog} report=${report} figures=${figures} requests=${figures.requests} />
-        </section>`}
+        </section>
     `;
 }
 

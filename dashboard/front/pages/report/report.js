@@ -5,7 +5,7 @@ import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { addDays, today } from "./days.js";
-import { listRequests, readDevices, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
+import { listRequests, readDevices, readFile, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
 import { parametersOf } from "./filters.js";
 import { listsOf } from "./lists.js";
 import { periodOf } from "./period.js";
@@ -32,7 +32,7 @@ import { periodOf } from "./period.js";
  * @property {Lists} lists
  * @property {import("./endpoints.js").Places["attribution"]} attribution of regions and cities
  * @property {import("./endpoints.js").TopUrl[]} topUrls of a workspace
- * @property {RequestPage | null} requests the newest, of a link
+ * @property {RequestPage} requests the newest
  */
 
 // Enough rows for a table, few enough to load quickly.
@@ -158,8 +158,20 @@ export class Report {
      * @param {Figures} figures
      * @param {string} cursor
      */
-    readOlder({ period, kind }, cursor) {
-        return listRequests(this.id ?? "", { ...daysQuery(period), kind: API_KINDS[kind], cursor });
+    readOlder(figures, cursor) {
+        return listRequests(this.id, { ...logQuery(figures), cursor });
+    }
+
+    /**
+     * The report or its log as a file.
+     * @param {Figures} figures
+     * @param {"report" | "clicks"} part
+     * @param {string} format
+     */
+    readFile(figures, part, format) {
+        const { period, filters } = figures;
+        const ofReport = { ...filters, ...daysQuery(period), interval: intervalOf(period), limit: MAX_VALUES };
+        return readFile(this.id, part, { ...(part === "clicks" ? logQuery(figures) : ofReport), format });
     }
 
     /**
@@ -181,8 +193,7 @@ export class Report {
      */
     async #load(period, filters, kind, aborted) {
         const days = { ...filters, ...daysQuery(period) };
-        /** @type {"hour" | "day" | "month"} */
-        const interval = period.interval === "week" ? "day" : period.interval;
+        const interval = intervalOf(period);
         const limit = MAX_VALUES;
         const { id } = this;
         const compare = period.comparison || undefined;
@@ -190,7 +201,7 @@ export class Report {
             this.#read({ ...days, interval, limit, compare }, aborted),
             id === null ? null : readDevices(id, { ...days, limit }, aborted),
             id === null ? null : readPlaces(id, { ...days, limit: MAX_PLACES }, aborted),
-            id === null ? null : listRequests(id, { ...daysQuery(period), kind: API_KINDS[kind] }, aborted),
+            listRequests(id, logQuery({ period, filters, kind }), aborted),
         ]);
         return {
             period,
@@ -220,6 +231,15 @@ export function fileName(report, part) {
     const days = report.figures.value?.period.days;
     return [report.isOfLink ? link?.customCode || link?.shortCode : "clicks", part, days?.start, days?.end].filter(Boolean).join("-");
 }
+
+/** The API has no weeks. @param {Period} period @returns {"hour" | "day" | "month"} */
+const intervalOf = ({ interval }) => (interval === "week" ? "day" : interval);
+
+/**
+ * The requests of the report, of one kind.
+ * @param {Pick<Figures, "period" | "filters" | "kind">} figures
+ */
+const logQuery = ({ period, filters, kind }) => ({ ...filters, ...daysQuery(period), kind: API_KINDS[kind] ?? filters.kind });
 
 /** @param {Period} period */
 function daysQuery({ zone, days }) {

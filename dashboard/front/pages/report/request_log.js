@@ -19,7 +19,7 @@ export function RequestLog({ report, figures, requests }) {
     // Before the browser paints, so that the log and the other figures change together.
     useLayoutEffect(() => {
         const { days, zone } = figures.period;
-        const current = JSON.stringify([days, zone, figures.kind]);
+        const current = JSON.stringify([days, zone, figures.filters, figures.kind]);
         log.value = merged(requests, current === choice.current ? log.value.clicks : [], log.value.cursor);
         choice.current = current;
     }, [figures]);
@@ -52,8 +52,8 @@ export function RequestLog({ report, figures, requests }) {
         <${DataTable}
             title=${t("report.log")}
             file=${fileName(report, "requests")}
-            columns=${columnsOfLog(figures.period.zone)}
-            rows=${rowsOfLog(log.value.clicks)}
+            columns=${columnsOfLog(figures.period.zone, report.isOfLink)}
+            rows=${rowsOfLog(log.value.clicks, report.isOfLink)}
             limit=${Infinity}
         />
         ${log.value.cursor !== null &&

@@ -1,4 +1,5 @@
 /** The columns and rows of the log of requests. */
+import { withoutScheme } from "../../core/hues.js";
 import { language, t } from "../../core/texts.js";
 import { nameOfCountry, nameOfLanguage, nameOfReason, nameOfReferrer, nameOfValue } from "./names.js";
 
@@ -6,10 +7,12 @@ import { nameOfCountry, nameOfLanguage, nameOfReason, nameOfReferrer, nameOfValu
 
 /**
  * @param {string} zone of the times on the page; a file has them in UTC, as ISO 8601
+ * @param {boolean} isOfLink whether all requests are for one link
  * @returns {import("./data_table.js").Column[]}
  */
-export const columnsOfLog = zone => [
+export const columnsOfLog = (zone, isOfLink) => [
     { label: t("report.time"), show: timesIn(zone) },
+    ...(isOfLink ? [] : [{ label: t("report.link") }]),
     { label: t("report.result") },
     { label: t("report.country") },
     { label: t("report.region") },
@@ -30,10 +33,14 @@ function timesIn(zone) {
     return (/** @type {string} */ moment) => format.format(new Date(moment));
 }
 
-/** @param {Requests} requests */
-export const rowsOfLog = requests =>
+/**
+ * @param {Requests} requests
+ * @param {boolean} isOfLink
+ */
+export const rowsOfLog = (requests, isOfLink) =>
     requests.map(request => [
         request.time,
+        ...(isOfLink ? [] : [withoutScheme(request.shortUrl ?? "")]),
         resultOf(request),
         nameOfCountry(request.country),
         nameOfValue(request.region),

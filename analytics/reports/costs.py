@@ -1,0 +1,40 @@
+"""What reports may cost: the time of a statement, and how many costly ones a workspace runs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from django.db import OperationalError, transaction
+
+from accounts.admission import costly_report
+from common.database import execute, fetch
+from common.errors import Unavailable
+
+FEWER = "or fewer links by tags, domainId, creator or urlIds"
+_CANCELED = "57014"
+
+
+class ReportTooSlow(Unavailable):
+    code = "report_too_slow"
+    message = f"To add up so much takes too long; choose a shorter range, {FEWER}."
+
+
+def admit(workspace: int, *, is_costly: bool) -> AbstractContextManager[None]:
+    """Raises TooManyAtOnce if the workspace runs too many costly reports."""
+    return costly_report(workspace) if is_costly else nullcontext()
+
+
+def fetch_bounded(text: str, values: Mapping[str, Any], limits: str = "") -> list[tuple[Any, ...]]:
+    """The rows of a query of a report, with these settings. Raises ReportTooSlow after the statement timeout."""
+    try:
+        if not limits:
+            return fetch(text, values)
+        with transaction.atomic():
+            execute(limits)
+            return fetch(text, values)
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
+            raise
+        raise ReportTooSlow from None
