@@ -317,7 +317,7 @@ class RollupChange(models.Model):
     """What the days of a roll-up lack. Numbers are negative for links that have left it."""
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
-    link_id = models.BigIntegerField(db_comment="Minus the number of the roll-up.", db_index=True)
+    link_id = models.BigIntegerField(db_comment="Minus the number of the roll-up.")
     day = models.DateField(db_comment="Day (UTC).")
     slot = models.SmallIntegerField(db_comment="-1 for imported clicks, otherwise 0.")
     clicks = models.IntegerField(db_comment="Clicks.")
@@ -330,6 +330,7 @@ class RollupChange(models.Model):
 
     class Meta:
         db_table_comment = "What analytics_daytotal and analytics_busydaycount lack of roll-ups."
+        indexes = [models.Index(fields=["link_id", "day"], name="rollupchange_link_day")]
 
 
 class UnknownCode(models.Model):

@@ -89,7 +89,7 @@ WHERE r.is_complete GROUP BY 1 HAVING count(*) >= %s OR sum(abs(clicks)) >= %s
 _TAKE = f"""
 WITH taken AS (
     DELETE FROM analytics_rollupchange WHERE id = ANY(ARRAY(
-        SELECT id FROM analytics_rollupchange WHERE link_id = %s LIMIT {_CHUNK}
+        SELECT id FROM analytics_rollupchange WHERE link_id = %s ORDER BY day LIMIT {_CHUNK}
     )) RETURNING *
 )
 SELECT day, slot, clicks, unique_clicks, quarters, counts, outcomes FROM taken

@@ -290,7 +290,7 @@ class Migration(migrations.Migration):
                 name='RollupChange',
                 fields=[
                     ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('link_id', models.BigIntegerField(db_comment='Minus the number of the roll-up.', db_index=True)),
+                    ('link_id', models.BigIntegerField(db_comment='Minus the number of the roll-up.')),
                     ('day', models.DateField(db_comment='Day (UTC).')),
                     ('slot', models.SmallIntegerField(db_comment='-1 for imported clicks, otherwise 0.')),
                     ('clicks', models.IntegerField(db_comment='Clicks.')),
@@ -301,6 +301,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'What analytics_daytotal and analytics_busydaycount lack of roll-ups.',
+                    'indexes': [models.Index(fields=['link_id', 'day'], name='rollupchange_link_day')],
                 },
             ),
             migrations.CreateModel(
