@@ -64,10 +64,10 @@ def unless_known(request: Request, response: Response, content: Content) -> Http
 
     The tag is weak: warnings, for example, do not change it.
     """
-    digest = blake2b(orjson.dumps(content(response.data["data"])), digest_size=16).hexdigest()
-    response["ETag"] = f'W/"{digest}"'
+    etag = f'"{blake2b(orjson.dumps(content(response.data["data"])), digest_size=16).hexdigest()}"'
+    response["ETag"] = f"W/{etag}"
     known = parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))
-    if "*" in known or any(tag.removeprefix("W/") == f'"{digest}"' for tag in known):
+    if "*" in known or any(tag.removeprefix("W/") == etag for tag in known):
         return HttpResponseNotModified(headers={"ETag": response["ETag"]})
     return response
 
