@@ -216,11 +216,12 @@ def from_rollups(
     return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
 
 
-# In the order of their clicks, the links are looked up until enough are in the roll-up.
+# In the order of their clicks, the links are looked up until enough are in the roll-up. To sort all of them would take
+# as long as to add up their clicks.
 _RANKING = """
 SELECT l.id, l.public_id, most.clicks, most.unique_clicks FROM (
     SELECT link_id, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks FROM ({parts}) part
-    WHERE link_id > 0 GROUP BY 1 HAVING sum(clicks) > 0 ORDER BY clicks DESC, link_id DESC
+    WHERE link_id > 0 GROUP BY 1 HAVING sum(clicks) > 0 ORDER BY clicks DESC, link_id DESC {limit}
 ) most CROSS JOIN LATERAL (
     SELECT id, public_id FROM links_link WHERE id = most.link_id AND {has_link} OFFSET 0
 ) l ORDER BY most.clicks DESC, most.link_id DESC LIMIT %(top)s
@@ -236,12 +237,16 @@ AND start >= %(since_{number})s AND start < %(until_{number})s
 """
 
 
-def top_links(scope: Scope, period: Period, top: int) -> Statement:
-    """The links of a roll-up with the most clicks. Reads the days of all its links, and of others."""
+def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Statement:
+    """The links of a roll-up with the most clicks. Reads the days of all its links, and of others.
+
+    ``of``: look only at so many links with the most clicks. Too few links then mean that there may be others.
+    """
     edges = [_EDGE_OF_LINKS.format(number=number) for number in range(len(period.edges))]
     text = _RANKING.format(
         parts=" UNION ALL ".join([_WHOLE_DAYS_OF_LINKS, *edges]),
         has_link=scope.has_link.format("most.link_id"),
+        limit="" if of is None else f"LIMIT {of:d}",
     )
     return Statement(text, parameters_of(scope, period, Wanted((), (), 0, top)))
 

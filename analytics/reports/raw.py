@@ -185,7 +185,7 @@ def from_raw_clicks(
     wanted: Wanted,
 ) -> Statement:
     """``kinds``: the requests to count instead of clicks."""
-    parameters = parameters_of(scope, period, wanted)
+    parameters = parameters_of(scope.rolled(), period, wanted)
     since, until = period.span
     parameters["most"] = MAX_REQUESTS
     parameters |= {"first_minute": _minute(since), "end_minute": _minute(until)}
@@ -216,7 +216,8 @@ def from_raw_clicks(
     ]
     if Kind.CLICK in parameters["read_kinds"]:
         clicks = " + ".join(
-            f"(SELECT coalesce(sum(clicks), 0)::bigint FROM ({part}) p)" for part in _totals(scope, period)
+            f"(SELECT coalesce(sum(clicks), 0)::bigint FROM ({part}) p)"
+            for part in _totals(scope.rolled(), period)
         )
         others.append(
             f"SELECT {Row.LOST}, '', {clicks} - (SELECT count(*) FROM read WHERE kind = {Kind.CLICK}), 0"

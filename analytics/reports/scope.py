@@ -94,9 +94,14 @@ class Scope(NamedTuple):
         return _OF_ROLLUP[name] if self.is_rolled else name
 
     def rows(self, table: str, columns: str, condition: str) -> str:
-        """A query for the rows of the links in a table ``t``. The statement has the links in the CTE ``chosen``."""
+        """A query for the rows of the links in a table ``t``. The statement has the links in the CTE ``chosen``.
+
+        A roll-up's number is enough for its rows.
+        """
         table = self.table(table)
         names = f"t.link_id{''.join(f', t.{name}' for name in columns.split())}"
+        if self.is_rolled:
+            return f"SELECT {names} FROM {table} t WHERE t.link_id = %(rollup)s AND {condition}"  # noqa: S608 # constants
         if not self.are_few:
             return f"SELECT {names} FROM {table} t JOIN chosen USING (link_id) WHERE {condition}"  # noqa: S608 # constants
         # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.

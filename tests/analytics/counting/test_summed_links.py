@@ -50,6 +50,7 @@ QUERIES: list[dict[str, str]] = [
     {"period": "30d", "groupBy": "country"},
     {"period": "30d", "limit": "1"},
     {"period": "mtd"},
+    {"period": "today", "referrer": "news.example"},
     {"period": "12mo", "timezone": "America/St_Johns"},
 ]
 
