@@ -32,15 +32,16 @@ SLOTS = 8
 # Marks the clicks that another service counted. No drainer uses it; see `analytics.counting.imported_days`.
 IMPORTED = -1
 _LOCK = 5_823_143
+# A batch that waits to be counted has no slot yet, for which others may wait.
 _CHOOSE = f"""
-SELECT slot, {PLAN_BY_KEY}, pg_advisory_xact_lock_shared({COUNTING_LOCK})
-FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
+SELECT slot, {PLAN_BY_KEY} FROM generate_series(0, {SLOTS - 1}) slot
+WHERE (SELECT pg_advisory_xact_lock_shared({COUNTING_LOCK})) IS NOT NULL
+AND pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
 """  # noqa: S608 # built from constants
 _TAKE_ALL = f"SELECT pg_advisory_xact_lock({_LOCK}, slot) FROM generate_series(0, {SLOTS - 1}) slot"  # noqa: S608 # built from constants
 _WAIT = f"""
 WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
-SELECT number, {PLAN_BY_KEY}, pg_advisory_xact_lock_shared({COUNTING_LOCK})
-FROM slot, pg_advisory_xact_lock({_LOCK}, number)
+SELECT number, {PLAN_BY_KEY} FROM slot, pg_advisory_xact_lock({_LOCK}, number)
 """  # noqa: S608 # built from constants
 
 
