@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -175,15 +175,15 @@ created_link = WHOLE_URL.pick(
     clickCount=lambda _: 0,
     status=lambda link: link.status_after(0),
 )
-listed_link = WHOLE_URL.pick(
+LISTED_URL = WHOLE_URL.pick(
     "ListedUrl",
     "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"
-    " startsAt expiresAt hasPassword redirectType createdAt updatedAt",
+    " startsAt expiresAt hasPassword redirectType createdAt updatedAt creator",
     shortUrl=_row_short_url,
     domainId=_row_domain_id,
     clickCount="clicks",
 )
-_top_link = listed_link.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount status createdAt")
+_top_link = LISTED_URL.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount status createdAt")
 UPDATED_URL = Representation(
     "UpdatedUrl",
     *WHOLE_URL.pick("", "_id shortUrl title tags isActive status updatedAt").fields,
@@ -192,7 +192,7 @@ UPDATED_URL = Representation(
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
 restorable_link = Representation(
     "RestorableUrl",
-    *listed_link.pick(
+    *LISTED_URL.pick(
         "", "_id originalUrl targetUrl shortCode customCode shortUrl title tags clickCount createdAt"
     ).fields,
     moment("deletedAt", "deleted_at", "2030-03-09T08:00:00.123456Z"),
@@ -212,6 +212,15 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
     creator = account if link.creator is None and owner.is_personal else link.creator
     imported = {"importedClicks": link.counter.imported} if link.counter.imported else {}
     return {**WHOLE_URL(link), **imported, "creator": creator and _CREATOR(creator)}
+
+
+def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User) -> list[dict[str, Any]]:
+    """Rows of a list that ``account`` reads, with the same creators as `whole_link`."""
+    unnamed = _CREATOR(account) if owner.is_personal else None
+    return [
+        {**LISTED_URL(row), "creator": unnamed if row.creator is None else _CREATOR(row.creator)}
+        for row in rows
+    ]
 
 
 def updated_link(link: Link, changed: Collection[str]) -> dict[str, Any]:

@@ -55,14 +55,15 @@ class LinkViewSet(ApiViewSet):
     }
     bodies = {"create": CreateLinkSerializer, "update": UpdateLinkSerializer}
 
-    @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
+    @returns(200, urls=[representations.LISTED_URL], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
         owner, options = workspace_of(request), list_options(**parameters)
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
         page = pagination_of(listed, parameters)
-        return {"urls": [representations.listed_link(row) for row in listed.rows], "pagination": page}
+        urls = representations.listed_links(listed.rows, owner, account_of(request))
+        return {"urls": urls, "pagination": page}
 
     @idempotent
     @returns(

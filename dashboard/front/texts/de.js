@@ -145,6 +145,7 @@ export const texts = {
     "column.days": "30 Tage",
     "column.clicks": "Klicks",
     "column.created": "Angelegt",
+    "column.creator": "Angelegt von",
     "column.actions": "Aktionen",
     "state.password": "Passwort",
     "links.sparkline": { one: "{count} Klick in den letzten 30 Tagen", other: "{count} Klicks in den letzten 30 Tagen" },

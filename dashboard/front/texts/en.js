@@ -143,6 +143,7 @@ export const texts = {
     "column.days": "30 days",
     "column.clicks": "Clicks",
     "column.created": "Created",
+    "column.creator": "Created by",
     "column.actions": "Actions",
     "state.password": "Password",
     "links.sparkline": { one: "{count} click in the last 30 days", other: "{count} clicks in the last 30 days" },

@@ -4,6 +4,7 @@ import { readLink } from "../../core/endpoints.js";
 import { signal, useEffect } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { listOf } from "../../core/lists.js";
+import { nameOf } from "../../core/people.js";
 import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { useLoaded } from "../../parts/loaded.js";
@@ -40,7 +41,7 @@ export function useNames({ isOfLink }, isChoosing) {
         // A link that is gone keeps its id.
         for (const id of listOf(shown)) if (!links.peek().has(id)) readLink(id).then(link => adoptNames([link]), () => {});
     }, [shown]);
-    return { members: members.map(({ _id, firstName, lastName, email }) => ({ _id, name: `${firstName} ${lastName}`.trim() || email })), links: links.value };
+    return { members: members.map(member => ({ _id: member._id, name: nameOf(member) })), links: links.value };
 }
 
 /** @param {Names} names @returns {Chip[]} */
