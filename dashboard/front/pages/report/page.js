@@ -9,9 +9,9 @@ import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { Missing } from "../../parts/missing.js";
 import { Sign } from "../../parts/sign.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { Body, useFigures } from "./body.js";
 import { Report } from "./report.js";
-import { Skeleton } from "./skeleton.js";
 
 await loadStyle("pages/report/report.css");
 
@@ -26,7 +26,7 @@ export function Page({ id }) {
     return html`
         <${Heading} report=${report} />
         ${isGone && html`<${Missing} isGone message=${null} history=${id} onRetry=${retry} />`}
-        ${!isGone && (isKnown ? html`<${Body} report=${report} onRetry=${retry} />` : html`<${Skeleton} />`)}
+        ${!isGone && (isKnown ? html`<${Body} report=${report} onRetry=${retry} />` : html`<${Skeleton} shape="figures" count=${5} />`)}
     `;
 }
 
