@@ -263,7 +263,7 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 def _row(*columns: Any) -> LinkRow:
     *own, public_id, first_name, last_name, email = columns
     creator = None if public_id is None else CreatorRow(public_id, first_name, last_name, email)
-    return LinkRow(*own, creator)
+    return LinkRow._make((*own, creator))
 
 
 def tag_key(tag: str) -> str:

@@ -202,8 +202,8 @@ def test_nothing_moves_where_a_skeleton_was(
     with signed_in() as visit:
         page = visit.page
         held = watch(visit, address, size)
-        pages = ["tags", "keys", "utm-templates", "account", "workspaces", f"workspaces/{workspace.public_id}"]
-        for path in [*pages, "domains", "history"]:
+        pages = ["tags", "keys", "utm-templates", "account", "workspaces", "domains", "history"]
+        for path in [*pages, f"workspaces/{workspace.public_id}"]:
             page.goto(f"{address}/dashboard/{path}")
             expect(page.locator(".skeleton").first).to_be_visible()
             held.release_each()

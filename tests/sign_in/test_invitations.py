@@ -225,7 +225,9 @@ def test_a_link_that_was_not_mailed_proves_no_address(alice: NewAccount, marketi
     assert client.post(path, NEW)["Location"] == "/accounts/signup/sent/"
     assert not User.objects.filter(email=GRACE).exists()
     assert mail.outbox[0].to == [GRACE]
-    assert client.post(path_in_mail(), NEW)["Location"] == f"/dashboard/overview?workspace={marketing.public_id}"
+    assert (
+        client.post(path_in_mail(), NEW)["Location"] == f"/dashboard/overview?workspace={marketing.public_id}"
+    )
     assert logged_in_as(client) == GRACE
 
 
