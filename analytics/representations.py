@@ -35,7 +35,7 @@ from common.openapi.responses import (
     public_id,
     text,
 )
-from links.representations import LISTED_URL
+from links.representations import listed_link
 
 
 def percentages(counts: Sequence[int]) -> list[float]:
@@ -275,7 +275,7 @@ def _added(
     return added
 
 
-_link = LISTED_URL.pick("", "_id originalUrl targetUrl shortCode shortUrl title status")
+_link = listed_link.pick("", "_id originalUrl targetUrl shortCode shortUrl title status")
 _top_url = Representation(
     "TopUrlOfPeriod",
     *_link.fields,

@@ -175,7 +175,7 @@ created_link = WHOLE_URL.pick(
     clickCount=lambda _: 0,
     status=lambda link: link.status_after(0),
 )
-LISTED_URL = WHOLE_URL.pick(
+listed_link = WHOLE_URL.pick(
     "ListedUrl",
     "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"
     " startsAt expiresAt hasPassword redirectType createdAt updatedAt creator",
@@ -183,7 +183,7 @@ LISTED_URL = WHOLE_URL.pick(
     domainId=_row_domain_id,
     clickCount="clicks",
 )
-_top_link = LISTED_URL.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount status createdAt")
+_top_link = listed_link.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount status createdAt")
 UPDATED_URL = Representation(
     "UpdatedUrl",
     *WHOLE_URL.pick("", "_id shortUrl title tags isActive status updatedAt").fields,
@@ -192,7 +192,7 @@ UPDATED_URL = Representation(
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
 restorable_link = Representation(
     "RestorableUrl",
-    *LISTED_URL.pick(
+    *listed_link.pick(
         "", "_id originalUrl targetUrl shortCode customCode shortUrl title tags clickCount createdAt"
     ).fields,
     moment("deletedAt", "deleted_at", "2030-03-09T08:00:00.123456Z"),
@@ -218,7 +218,7 @@ def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User) -> li
     """Rows of a list that ``account`` reads, with the same creators as `whole_link`."""
     unnamed = _CREATOR(account) if owner.is_personal else None
     return [
-        {**LISTED_URL(row), "creator": unnamed if row.creator is None else _CREATOR(row.creator)}
+        {**listed_link(row), "creator": unnamed if row.creator is None else _CREATOR(row.creator)}
         for row in rows
     ]
 

@@ -55,7 +55,7 @@ class LinkViewSet(ApiViewSet):
     }
     bodies = {"create": CreateLinkSerializer, "update": UpdateLinkSerializer}
 
-    @returns(200, urls=[representations.LISTED_URL], pagination=PAGINATION)
+    @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
         owner, options = workspace_of(request), list_options(**parameters)

@@ -9,6 +9,6 @@ const BARS = { rows: 3, cards: 2, inputs: 2, figures: 1 };
 export const Skeleton = ({ shape, count }) => html`
     <p class="visually-hidden" role="status" aria-busy="true">${t("page.loading")}</p>
     <ul class=${`skeleton ${shape}`} aria-hidden="true">
-        ${Array.from({ length: count }, (_, entry) => html`<li key=${entry}>${Array.from({ length: BARS[shape] }, (_, bar) => html`<i key=${bar}></i>`)}</li>`)}
+        ${Array.from({ length: count }, (_, entry) => html`<li key=${entry}>${Array.from({ length: BARS[shape] }, () => html`<i></i>`)}</li>`)}
     </ul>
 `;
