@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -178,7 +178,7 @@ created_link = WHOLE_URL.pick(
 listed_link = WHOLE_URL.pick(
     "ListedUrl",
     "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"
-    " startsAt expiresAt hasPassword redirectType createdAt updatedAt",
+    " startsAt expiresAt hasPassword redirectType createdAt updatedAt creator",
     shortUrl=_row_short_url,
     domainId=_row_domain_id,
     clickCount="clicks",
@@ -212,6 +212,15 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
     creator = account if link.creator is None and owner.is_personal else link.creator
     imported = {"importedClicks": link.counter.imported} if link.counter.imported else {}
     return {**WHOLE_URL(link), **imported, "creator": creator and _CREATOR(creator)}
+
+
+def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User) -> list[dict[str, Any]]:
+    """Rows of a list that ``account`` reads, with the same creators as `whole_link`."""
+    unnamed = _CREATOR(account) if owner.is_personal else None
+    return [
+        {**listed_link(row), "creator": unnamed if row.creator is None else _CREATOR(row.creator)}
+        for row in rows
+    ]
 
 
 def updated_link(link: Link, changed: Collection[str]) -> dict[str, Any]:

@@ -91,6 +91,13 @@ def link_of(row: Sequence[Any]) -> Link:
 TOP_LINKS = 5
 
 
+class CreatorRow(NamedTuple):
+    public_id: uuid.UUID
+    first_name: str
+    last_name: str
+    email: str
+
+
 class LinkRow(NamedTuple):
     public_id: uuid.UUID
     original_url: str
@@ -111,6 +118,7 @@ class LinkRow(NamedTuple):
     created_at: datetime
     updated_at: datetime
     status: str
+    creator: CreatorRow | None
 
 
 class Totals(NamedTuple):
@@ -136,7 +144,7 @@ _LOCKED_LINK = _LINK + _LOCK
 _ROWS = f"""
 SELECT l.public_id, l.original_url, l.target_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags,
     n.clicks, l.is_active, l.is_archived, l.starts_at, l.expires_at, l.password IS NOT NULL, l.redirect_type,
-    l.created_at, l.updated_at, {STATUS}
+    l.created_at, l.updated_at, {STATUS}, u.public_id, u.first_name, u.last_name, u.email
 FROM (
     SELECT id, key FROM ({{candidates}}) c
     ORDER BY key {{direction}}, id {{direction}} LIMIT %(limit)s OFFSET %(offset)s
@@ -144,6 +152,7 @@ FROM (
 JOIN links_link l ON l.id = page.id
 JOIN links_clickcounter n ON n.link_id = l.id
 LEFT JOIN domains_domain d ON d.id = l.domain_id
+LEFT JOIN accounts_user u ON u.id = l.creator_id
 ORDER BY page.key {{order}}, page.id {{order}}
 """  # noqa: S608 # composed of constants
 _TOTALS = """
@@ -248,7 +257,13 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
     ``candidates`` is a query for (id, key). ``direction`` sorts it; ``order`` sorts the returned page.
     """
     query = _ROWS.format(candidates=candidates, direction=direction, order=order)
-    return [LinkRow(*row) for row in fetch(query, values)]
+    return [_row(*columns) for columns in fetch(query, values)]
+
+
+def _row(*columns: Any) -> LinkRow:
+    *own, public_id, first_name, last_name, email = columns
+    creator = None if public_id is None else CreatorRow(public_id, first_name, last_name, email)
+    return LinkRow._make((*own, creator))
 
 
 def tag_key(tag: str) -> str:

@@ -60,7 +60,8 @@ class LinkViewSet(ApiViewSet):
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
         page = pagination_of(listed, parameters)
-        return {"urls": [representations.listed_link(row) for row in listed.rows], "pagination": page}
+        urls = representations.listed_links(listed.rows, owner, account_of(request))
+        return {"urls": urls, "pagination": page}
 
     @idempotent
     @returns(

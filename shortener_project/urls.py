@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import admin
 from django.http import Http404
 from django.urls import include, path
@@ -38,7 +39,7 @@ urlpatterns = [
     path("api/", include("qrcodes.urls")),
     path("qr/", include(image_urlpatterns)),
     path("reports/", include("analytics.shares.urls")),
-    path("dashboard", RedirectView.as_view(url="/dashboard/")),
+    path("dashboard", RedirectView.as_view(url=settings.LOGIN_REDIRECT_URL)),
     path("dashboard/", include("dashboard.urls")),
     # Last: any other path may be a code.
     path("", include("redirects.urls")),

@@ -78,7 +78,7 @@ def sign_in_settings(
         "SERVER_EMAIL": sender,
         "AUTHENTICATION_BACKENDS": ["sign_in.adapters.PasswordBackend"],
         "LOGIN_URL": "/accounts/login/",
-        "LOGIN_REDIRECT_URL": "/dashboard/",
+        "LOGIN_REDIRECT_URL": "/dashboard/overview",
         "LOGOUT_REDIRECT_URL": "/accounts/login/",
         # Also the lifetime of allauth's links in mails.
         "PASSWORD_RESET_TIMEOUT": 3 * 24 * 60 * 60,

@@ -202,7 +202,7 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
         "",
         f"Serving {settings.BASE_URL} (on {settings.LISTEN})",
         "",
-        f"Dashboard          {settings.BASE_URL}/dashboard/",
+        f"Dashboard          {settings.BASE_URL}{settings.LOGIN_REDIRECT_URL}",
         f"API documentation  {settings.BASE_URL}/api/docs",
         f"Administration     {settings.BASE_URL}/admin/",
         "",

@@ -120,7 +120,7 @@ def _state(part: Part) -> str:
 def home(request: HttpRequest) -> HttpResponse:
     if not is_on_system_host(request):
         return root(request)
-    return HttpResponseRedirect("/dashboard/")
+    return HttpResponseRedirect(settings.LOGIN_REDIRECT_URL)
 
 
 @require_safe

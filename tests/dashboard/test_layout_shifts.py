@@ -69,6 +69,17 @@ class Held:
                 route.continue_()
             self._page.evaluate(_DRAWN)
 
+    def release_each(self) -> None:
+        """Let one call after another pass, in their order, until the page waits for none."""
+        while True:
+            self._page.evaluate(_DRAWN)
+            if self._waiting:
+                route = self._waiting.pop(0)
+                with self._page.expect_response(route.request.url):
+                    route.continue_()
+            elif self._page.locator("main [aria-busy=true]").count() == 0:
+                return
+
     def _call(self, end: str) -> Route:
         def matching() -> list[Route]:
             return [one for one in self._waiting if one.request.url.partition("?")[0].endswith(end)]
@@ -178,4 +189,24 @@ def test_nothing_on_the_report_moves_while_its_data_arrive(
         held.release("/devices", "/clicks", "/geographic", f"/analytics/{link}")
         expect(busy).to_have_count(0)
         assert shifts(page) == []
+        assert visit.errors() == []
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_nothing_moves_where_a_skeleton_was(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink, size: tuple[int, int]
+) -> None:
+    make_link(tags=["sale", "spring"])
+    active_domain(alice.workspace)
+    workspace = team(alice)
+    with signed_in() as visit:
+        page = visit.page
+        held = watch(visit, address, size)
+        pages = ["tags", "keys", "utm-templates", "account", "workspaces", "domains", "history"]
+        for path in [*pages, f"workspaces/{workspace.public_id}"]:
+            page.goto(f"{address}/dashboard/{path}")
+            expect(page.locator(".skeleton").first).to_be_visible()
+            held.release_each()
+            expect(page.locator(".skeleton")).to_have_count(0)
+            assert (path, shifts(page)) == (path, [])
         assert visit.errors() == []

@@ -42,12 +42,12 @@ def names_of_first_view(browser: Client, path: str) -> set[str]:
 
 def test_the_root_of_the_services_own_host_leads_to_the_dashboard(browser: Client) -> None:
     response = browser.get("/")
-    assert (response.status_code, response["Location"]) == (302, "/dashboard/")
+    assert (response.status_code, response["Location"]) == (302, "/dashboard/overview")
 
 
 def test_the_path_without_a_slash_leads_to_the_dashboard(browser: Client) -> None:
     response = browser.get("/dashboard")
-    assert (response.status_code, response["Location"]) == (302, "/dashboard/")
+    assert (response.status_code, response["Location"]) == (302, "/dashboard/overview")
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -31,7 +31,7 @@ def test_somebody_signs_in_and_out(browse: Callable[[], Any], address: str, oper
         page.get_by_label("E-mail address").fill("operator@example.com")
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in", exact=True).click()
-        page.wait_for_url(f"{address}/dashboard/")
+        page.wait_for_url(f"{address}/dashboard/overview")
         expect(page.get_by_text("Make your first short link")).to_be_visible()
         # Scripts see no cookie.
         assert page.evaluate("document.cookie") == ""

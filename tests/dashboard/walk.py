@@ -210,6 +210,8 @@ def sign_in_with_second_factor(page: Page, keyboard: Keyboard, alice: NewAccount
     # The first code was used.
     keyboard.write(page.get_by_label("Code", exact=True), code(secret, steps_later=1))
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    keyboard.press(page.get_by_role("link", name="Links", exact=True))
     expect(page.locator("tr[data-link]")).to_have_count(50)
 
 

@@ -107,7 +107,7 @@ def test_root_path_redirects_to_root_url(visitor: Client, api: APIClient, path: 
     assert sent(visitor.get("/", headers={"host": HOST})) == (302, ELSEWHERE["rootUrl"], "no-store")
     assert visitor.head("/", headers={"host": HOST}).status_code == 302
     assert visitor.post("/", headers={"host": HOST}).status_code == 405
-    assert visitor.get("/").headers["Location"] == "/dashboard/"
+    assert visitor.get("/").headers["Location"] == "/dashboard/overview"
     assert visitor.get("/", headers={"host": "unknown.example"}).status_code == 404
 
 

@@ -78,7 +78,7 @@ def test_the_mail_leads_to_a_page_that_accepts(alice: NewAccount, marketing: Wor
     login = {"login": GRACE, "password": PASSWORD, "next": path}
     assert client.post("/accounts/login/", login)["Location"] == path
     assert Member.objects.filter(user=grace.user, workspace=marketing).count() == 0
-    assert client.post(path)["Location"] == f"/dashboard/?workspace={marketing.public_id}"
+    assert client.post(path)["Location"] == f"/dashboard/overview?workspace={marketing.public_id}"
     assert Member.objects.get(user=grace.user, workspace=marketing).role == "editor"
     assert (client.get(path).status_code, client.post(path).status_code) == (404, 404)
 
@@ -205,7 +205,7 @@ def test_the_mailed_link_creates_the_account_and_joins(
     assert ("<bdi>grace@example.com</bdi>" in page, 'type="email"' in page) == (True, False)
     assert not User.objects.filter(email=GRACE).exists()
     response = client.post(path, NEW)
-    assert response["Location"] == f"/dashboard/?workspace={marketing.public_id}"
+    assert response["Location"] == f"/dashboard/overview?workspace={marketing.public_id}"
     assert logged_in_as(client) == GRACE
     user = User.objects.get(email=GRACE)
     assert (user.first_name, user.is_staff, user.plan, user.check_password(PASSWORD)) == (
@@ -225,7 +225,9 @@ def test_a_link_that_was_not_mailed_proves_no_address(alice: NewAccount, marketi
     assert client.post(path, NEW)["Location"] == "/accounts/signup/sent/"
     assert not User.objects.filter(email=GRACE).exists()
     assert mail.outbox[0].to == [GRACE]
-    assert client.post(path_in_mail(), NEW)["Location"] == f"/dashboard/?workspace={marketing.public_id}"
+    assert (
+        client.post(path_in_mail(), NEW)["Location"] == f"/dashboard/overview?workspace={marketing.public_id}"
+    )
     assert logged_in_as(client) == GRACE
 
 

@@ -23,7 +23,7 @@ def test_login_and_logout(alice: NewAccount) -> None:
     client = strict_browser()
     assert client.get("/accounts/")["Location"] == "/accounts/login/?next=/accounts/"
     response = log_in(client)
-    assert (response.status_code, response["Location"]) == (302, "/dashboard/")
+    assert (response.status_code, response["Location"]) == (302, "/dashboard/overview")
     assert "alice@example.com" in client.get("/accounts/").content.decode()
     assert submit(client, "logout/").status_code == 302
     assert not logged_in(client)

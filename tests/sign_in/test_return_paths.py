@@ -66,9 +66,9 @@ def test_everything_else_is_refused(target: str) -> None:
 def test_no_login_leads_elsewhere(target: str, alice: NewAccount) -> None:
     client = Client(headers={"host": "sho.rt"})
     fields = {"login": "alice@example.com", "password": PASSWORD, "next": target}
-    assert client.post("/accounts/login/", fields)["Location"] == "/dashboard/"
+    assert client.post("/accounts/login/", fields)["Location"] == "/dashboard/overview"
     # For somebody who has logged in, too.
-    assert client.get("/accounts/login/", {"next": target})["Location"] == "/dashboard/"
+    assert client.get("/accounts/login/", {"next": target})["Location"] == "/dashboard/overview"
     User.objects.update(is_staff=True, is_superuser=True)
     assert client.get("/admin/login/", {"next": target})["Location"] == "/admin/"
 

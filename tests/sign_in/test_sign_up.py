@@ -67,7 +67,7 @@ def test_the_account_exists_once_the_mailed_link_was_used() -> None:
     # A mail program that opens links creates nothing.
     assert client.get(path).status_code == 200
     assert User.objects.count() == 0
-    assert confirm(client, path)["Location"] == "/dashboard/"
+    assert confirm(client, path)["Location"] == "/dashboard/overview"
     assert logged_in_as(client) == EMAIL
     user = User.objects.get()
     assert (user.first_name, user.last_name, user.is_staff, user.plan) == ("Grace", "Hopper", False, "free")
@@ -160,7 +160,7 @@ def test_the_link_returns_to_pages_of_the_service_only(target: str, expected: st
     page = browser().get("/accounts/signup/", {"next": target})
     assert parse(page).value_of("next") == target
     request_link(browser(), next=target)
-    assert confirm(browser(), link())["Location"] == (expected or "/dashboard/")
+    assert confirm(browser(), link())["Location"] == (expected or "/dashboard/overview")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ export async function signOut() {
     const ended = await response.json();
     current = null;
     closeStorage();
-    location.assign(ended.next ?? "/dashboard/");
+    location.assign(ended.next ?? "/dashboard/overview");
 }
 
 /** Whether a call was refused until the user confirms who they are. */

@@ -7,6 +7,13 @@ export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC"
 const ZONES_MILLISECONDS = 1_000;
 
 /**
+ * The browser's zone and UTC first.
+ * @param {string} chosen
+ * @param {readonly string[]} others
+ */
+export const listZones = (chosen, others) => [...new Set([ownZone, "UTC", ...others, chosen])];
+
+/**
  * The hundreds of zones take longer to draw than the rest of a page, so they follow when the browser has time.
  * @param {string} chosen
  */
@@ -16,5 +23,5 @@ export function useZones(chosen) {
         const timer = setTimeout(() => (others.value = Intl.supportedValuesOf("timeZone")), ZONES_MILLISECONDS);
         return () => clearTimeout(timer);
     }, []);
-    return [...new Set([ownZone, "UTC", ...others.value, chosen])];
+    return listZones(chosen, others.value);
 }

@@ -3,6 +3,7 @@ import { account, may, reloadAccount } from "../core/account.js";
 import { notFound } from "../core/api.js";
 import { html, signal, useEffect, useRef, useSignalEffect } from "../core/html.js";
 import { useShortcuts } from "../core/keys.js";
+import { initialsOf, nameOf } from "../core/people.js";
 import { navigate, path } from "../core/router.js";
 import { accessToken, signIn } from "../core/session.js";
 import { serviceName, t } from "../core/texts.js";
@@ -76,7 +77,7 @@ function everSignedIn() {
 
 /** The operator's logo, or the first letter of the service's name. */
 const Home = () => html`
-    <a class="home" href="/dashboard/">
+    <a class="home" href="/dashboard/overview">
         ${logo
             ? html`<img src=${logo} alt="" class="brand-logo" />`
             : html`<span class="tile logo" aria-hidden="true">${serviceName()[0]}</span>`}
@@ -110,8 +111,8 @@ function Side() {
         </nav>
         <button class="account-button" popovertarget=${ACCOUNT_MENU}>
             <span class="visually-hidden">${t("menu.account")}:</span>
-            <span class="tile face" aria-hidden="true">${initials()}</span>
-            <span class="text cut">${nameOfAccount()}</span>
+            <span class="tile face" aria-hidden="true">${account.value && initialsOf(account.value)}</span>
+            <span class="text cut">${account.value && nameOf(account.value)}</span>
             <${Icon} name="chevrons-up-down" />
         </button>
     `;
@@ -134,16 +135,5 @@ function Bottom() {
             <button popovertarget=${ACCOUNT_MENU}><${Icon} name="menu" />${t("nav.more")}</button>
         </nav>
     `;
-}
-
-function nameOfAccount() {
-    const user = account.value;
-    if (user === null) return "";
-    return `${user.firstName} ${user.lastName}`.trim() || user.email;
-}
-
-function initials() {
-    const [first = "", second = ""] = nameOfAccount().split(/[\s@.]+/);
-    return `${[...first][0] ?? ""}${[...second][0] ?? ""}`.toUpperCase();
 }
 

@@ -1,6 +1,7 @@
 /** A page whose module is loaded when it is first shown. */
 import { html, useEffect, useSignal } from "../core/html.js";
 import { t } from "../core/texts.js";
+import { Skeleton } from "./skeleton.js";
 
 /** @typedef {{Page: (properties: any) => any}} PageModule */
 /** @typedef {() => Promise<PageModule>} Load */
@@ -31,6 +32,6 @@ export function LazyPage({ load, waiting, ...properties }) {
     };
     useEffect(start, []);
     if (module.value !== null) return html`<${module.value.Page} ...${properties} />`;
-    if (!hasFailed.value) return waiting ?? html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`;
+    if (!hasFailed.value) return waiting ?? html`<div class="body"><${Skeleton} shape="cards" count=${2} /></div>`;
     return html`<div class="body"><p role="alert">${t("page.failed")} <button onClick=${start}>${t("page.retry")}</button></p></div>`;
 }

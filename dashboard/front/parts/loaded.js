@@ -1,9 +1,9 @@
 /** Data that a component loads when it is shown, and again when the service responds after a failure. */
 import { messageOf } from "../core/failures.js";
 import { html, useEffect, useRef, useSignal } from "../core/html.js";
-import { t } from "../core/texts.js";
 import { recoveries } from "./banners.js";
 import { Failed } from "./failed.js";
+import { Skeleton } from "./skeleton.js";
 
 /**
  * @template T
@@ -40,9 +40,9 @@ export function useLoaded(load, dependencies = []) {
 
 /**
  * The placeholder of a value that is not loaded.
- * @param {{of: Loaded<any>}} properties
+ * @param {{of: Loaded<any>, shape?: "cards" | "inputs", count?: number}} properties
  */
-export function Pending({ of: { value, failure, refresh } }) {
+export function Pending({ of: { value, failure, refresh }, shape = "cards", count = 3 }) {
     if (failure !== null) return html`<${Failed} message=${failure} onRetry=${refresh} />`;
-    return value === null ? html`<p aria-busy="true">${t("page.loading")}</p>` : null;
+    return value === null ? html`<${Skeleton} shape=${shape} count=${count} />` : null;
 }

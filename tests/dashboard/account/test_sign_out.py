@@ -46,7 +46,7 @@ def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert page.evaluate(STORED) == "[[],[]]"
-        assert page.url == f"{address}/dashboard/"
+        assert page.url == f"{address}/dashboard/overview"
         assert visit.errors(401) == []
 
 
@@ -63,7 +63,7 @@ def test_a_response_that_arrives_after_the_sign_out_stores_nothing(
         )
         page.goto(f"{address}/dashboard/new")
         wait_until(page, lambda: accounts)
-        page.route(re.compile("/dashboard/$"), lambda route: documents.append(route))  # noqa: PLW0108 # Playwright reads its signature
+        page.route(re.compile("/dashboard/overview$"), lambda route: documents.append(route))  # noqa: PLW0108 # Playwright reads its signature
         open_account_menu(page)
         page.get_by_role("button", name="Sign out").click(no_wait_after=True)
         wait_until(page, lambda: documents)

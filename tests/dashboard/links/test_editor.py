@@ -65,6 +65,12 @@ def test_every_simple_field_is_saved(
         page.get_by_label("Source").fill("letter")
         unfold(page, "Start, expiry")
         page.get_by_label("Expires at").fill("2040-06-01T12:30")
+        page.get_by_label("Starts at").fill("2040-01-05T08:15")
+        zones = page.get_by_label("Time zone of the start")
+        # The focus loads them.
+        zones.focus()
+        zones.select_option("Asia/Tokyo")
+        expect(page.get_by_text("in your time zone")).to_be_visible()
         unfold(page, "Password, limits")
         page.get_by_label("Password", exact=True).fill("open sesame")
         page.get_by_label("Click limit", exact=True).fill("25")
@@ -89,6 +95,7 @@ def test_every_simple_field_is_saved(
     )
     assert (stored.tags, stored.utm) == (["sale", "mail"], {"source": "letter"})
     assert stored.expires_at == datetime.fromisoformat(zone).astimezone(UTC)
+    assert stored.starts_at == datetime(2040, 1, 4, 23, 15, tzinfo=UTC)
     assert stored.has_password
     assert (stored.max_clicks, stored.allowed_countries, stored.blocked_countries) == (25, ["DE"], ["FR"])
     assert (stored.allowed_devices, stored.redirect_type) == (["mobile"], 301)

@@ -11,10 +11,13 @@ import pytest
 from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
+from accounts.models import User
+from accounts.rights import Role
 from accounts.services import NewAccount
 from links.models import Link
+from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.domains.domains import active_domain
-from testing.pages.dashboard import open_account_menu
+from testing.pages.dashboard import open_account_menu, wait_for_account
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 
@@ -48,6 +51,29 @@ def test_the_list_shows_the_newest_links_page_by_page(
         expect(rows(page)).to_have_count(10)
         page.get_by_role("button", name="Previous").click()
         expect(rows(page)).to_have_count(50)
+        assert visit.errors() == []
+
+
+def test_rows_name_their_creators_once_some_are_of_other_members(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
+) -> None:
+    workspace = team(alice)
+    add_member(workspace, stranger, Role.EDITOR)
+    User.objects.filter(pk=stranger.user.pk).update(first_name="Grace", last_name="Hopper")
+    mine, theirs = (key_client_in(workspace, one.api_key) for one in (alice, stranger))
+    mine.post("/api/urls", {"originalUrl": "https://example.com/"})
+    with signed_in() as visit:
+        page, creators = visit.page, visit.page.locator("td.of-creator .full")
+        page.goto(f"{address}/dashboard/?workspace={workspace.public_id}")
+        expect(rows(page)).to_have_count(1)
+        wait_for_account(page)
+        expect(creators).to_have_count(0)
+        assert visit.errors() == []
+    theirs.post("/api/urls", {"originalUrl": "https://example.com/"})
+    with signed_in() as visit:
+        page, creators = visit.page, visit.page.locator("td.of-creator .full")
+        page.goto(f"{address}/dashboard/?workspace={workspace.public_id}")
+        expect(creators).to_have_text(["Grace Hopper", "Ada Lovelace"])
         assert visit.errors() == []
 
 

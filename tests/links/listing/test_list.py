@@ -31,6 +31,7 @@ ITEM_KEYS = {
     "redirectType",
     "createdAt",
     "updatedAt",
+    "creator",
 }
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -42,7 +43,7 @@ def test_an_empty_list(api: APIClient) -> None:
     assert listed(api) == {"urls": [], "pagination": {"page": 1, "limit": 20, "total": 0, "pages": 0}}
 
 
-def test_an_item_in_full(api: APIClient, make_link: MakeLink) -> None:
+def test_an_item_in_full(api: APIClient, alice: NewAccount, make_link: MakeLink) -> None:
     link = make_link(
         title="t",
         customCode="spring",
@@ -74,6 +75,12 @@ def test_an_item_in_full(api: APIClient, make_link: MakeLink) -> None:
                 "redirectType": 301,
                 "createdAt": link["createdAt"],
                 "updatedAt": updated,
+                "creator": {
+                    "_id": str(alice.user.public_id),
+                    "firstName": alice.user.first_name,
+                    "lastName": alice.user.last_name,
+                    "email": "alice@example.com",
+                },
             }
         ],
         "pagination": {"page": 1, "limit": 20, "total": 1, "pages": 1},

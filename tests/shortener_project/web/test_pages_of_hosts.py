@@ -85,7 +85,7 @@ def test_pages_return_404_on_a_foreign_host(host: str, path: str, browser: Clien
 def test_all_spellings_of_the_system_host_and_ip_addresses_serve_everything(
     host: str, browser: Client, api: APIClient
 ) -> None:
-    assert browser.get("/", headers={"host": host}).headers["Location"] == "/dashboard/"
+    assert browser.get("/", headers={"host": host}).headers["Location"] == "/dashboard/overview"
     assert browser.get("/dashboard/", headers={"host": host}).status_code == 200
     assert api.get("/api/urls", headers={"host": host}).status_code == 200
     admin = browser.get("/admin/", headers={"host": host})

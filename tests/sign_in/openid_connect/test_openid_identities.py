@@ -96,7 +96,7 @@ def test_an_invitation_permits_an_account(email: str, issuer: Provider, alice: N
         assert not User.objects.filter(email="ada@example.com").exists()
         return
     assert (response["Location"], logged_in_as(client)) == (page, "ada@example.com")
-    assert client.post(page)["Location"] == f"/dashboard/?workspace={workspace.public_id}"
+    assert client.post(page)["Location"] == f"/dashboard/overview?workspace={workspace.public_id}"
     assert Member.objects.get(workspace=workspace, user__email="ada@example.com").role == "editor"
 
 
@@ -159,7 +159,7 @@ def test_a_connected_identity_logs_in_whatever_its_address(issuer: Provider, ali
     )
     issuer.say(email="changed@example.com")
     other = browser()
-    assert log_in(other)["Location"] == "/dashboard/"
+    assert log_in(other)["Location"] == "/dashboard/overview"
     assert logged_in_as(other) == "alice@example.com"
 
 

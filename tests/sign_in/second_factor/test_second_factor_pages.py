@@ -157,7 +157,7 @@ def test_the_admin_opens_only_with_the_factor_that_is_required(
     User.objects.update(is_staff=True, is_superuser=True)
     client = browser()
     response = log_in(client)
-    assert response["Location"] == ("/dashboard/" if required == "none" else "/accounts/2fa/")
+    assert response["Location"] == ("/dashboard/overview" if required == "none" else "/accounts/2fa/")
     assert client.get("/admin/").status_code == status
     if status == 302:
         assert client.get("/admin/", follow=True).redirect_chain[-1][0] == "/accounts/2fa/"

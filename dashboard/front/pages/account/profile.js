@@ -9,7 +9,7 @@ import { Sending } from "../../parts/sending.js";
 
 export function Profile() {
     const user = account.value;
-    if (user === null) return html`<${Pending} of=${{ value: null, failure: accountFailure.value, refresh: reloadAccount }} />`;
+    if (user === null) return html`<${Pending} of=${{ value: null, failure: accountFailure.value, refresh: reloadAccount }} shape="inputs" count=${2} />`;
     return html`<${Names} key=${user._id} user=${user} />`;
 }
 

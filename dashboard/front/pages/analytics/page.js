@@ -7,7 +7,7 @@ import { Head } from "../../parts/head.js";
 import { SavedViews } from "../../parts/saved_views.js";
 import { Body, useFigures } from "../report/body.js";
 import { Report } from "../report/report.js";
-import { Sharing } from "../report/sharing.js";
+import { ShareButton } from "../report/share_button.js";
 import { CAMPAIGNS } from "./campaigns.js";
 
 await loadStyle("pages/report/report.css");
@@ -19,7 +19,7 @@ export function Page() {
         loadTags();
     }, []);
     return html`
-        <${Head} title=${t("analytics.title")}><${Sharing} urlId=${null} /><//>
+        <${Head} title=${t("analytics.title")}><${ShareButton} urlId=${null} /><//>
         <${SavedViews} of=${CAMPAIGNS} />
         <${Body} report=${report} onRetry=${retry} />
     `;

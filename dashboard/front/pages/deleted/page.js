@@ -12,6 +12,7 @@ import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { PageTurner } from "../../parts/page_turner.js";
 import { Sign } from "../../parts/sign.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { listDeleted } from "./endpoints.js";
 import { bringBack } from "./bringing_back.js";
 
@@ -44,7 +45,7 @@ export function Page() {
         <${Head} title=${t("deleted.title")} back=${toLinks()} />
         <p class="lead-in">${t("deleted.text")} ${lacks("editor") && t("deleted.viewer")}</p>
         ${failure !== null && html`<p role="alert" class="failure problem">${failure}</p>`}
-        ${value === null && failure === null && html`<${Skeleton} />`}
+        ${value === null && failure === null && html`<${Skeleton} shape="rows" count=${SKELETON_ROWS} />`}
         ${value?.urls.length === 0 && html`<${Nothing} isBeyond=${value.pagination.total > 0} />`}
         ${value !== null &&
         value.urls.length > 0 &&
@@ -70,13 +71,6 @@ const Nothing = ({ isBeyond }) => html`
 `;
 
 const SKELETON_ROWS = 4;
-
-const Skeleton = () => html`
-    <ul class="skeleton" aria-hidden="true">
-        ${Array.from({ length: SKELETON_ROWS }, (_, row) => html`<li key=${row}><i></i><i></i><i></i></li>`)}
-    </ul>
-    <p class="visually-hidden" role="status">${t("page.loading")}</p>
-`;
 
 /**
  * The choice of all links of the page, and the button for the chosen ones.

@@ -6,6 +6,7 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { Deletion } from "./deletion.js";
 import { readDomain } from "./endpoints.js";
 import { Fallbacks } from "./fallbacks.js";
@@ -69,7 +70,7 @@ function Details({ id }) {
         if (domain.value === null) load();
     }, [isReachable]);
     if (failure.value !== null) return html`<${Failed} message=${failure.value} onRetry=${load} />`;
-    if (domain.value === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
+    if (domain.value === null) return html`<${Skeleton} shape="cards" count=${2} />`;
     return html`
         <${Records} domain=${domain.value} />
         ${!lacks("admin") && html`<${Fallbacks} domain=${domain.value} /><${PageWords} domain=${domain.value} />`}

@@ -7,6 +7,7 @@ import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
 import { Head } from "../../parts/head.js";
 import { useLoaded } from "../../parts/loaded.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { Adding } from "./adding.js";
 import { Card } from "./card.js";
 import { domains, failure, load } from "./state.js";
@@ -25,7 +26,8 @@ export function Page() {
         <p>${t(lacks("admin") ? "domains.textForMembers" : "domains.text")}</p>
         ${!lacks("admin") && html`<${Adding} />`}
         ${failure.value !== null && html`<${Failed} message=${failure.value} onRetry=${load} />`}
-        <section aria-busy=${domains.value === null && failure.value === null} aria-label=${t("domains.title")}>
+        <section aria-label=${t("domains.title")}>
+            ${domains.value === null && failure.value === null && html`<${Skeleton} shape="cards" count=${2} />`}
             ${domains.value?.map(domain => html`<${Card} key=${domain._id} domain=${domain} />`)}
             ${domains.value?.length === 0 && html`<p>${t("domains.none")}</p>`}
         </section>

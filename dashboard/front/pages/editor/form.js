@@ -8,12 +8,12 @@ import { listOf } from "../../core/lists.js";
 import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
-import { ownZone } from "../../core/zones.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Archived } from "../../parts/archived.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { LazyPage } from "../../parts/lazy.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { Menu } from "../../parts/menu.js";
 import { TagsInput } from "../../parts/tags_input.js";
@@ -219,18 +219,25 @@ function Times({ editing }) {
             isWrong=${hasError(editing, ["isActive", "startsAt", "expiresAt", "notStartedUrl", "expiredUrl"])}
         >
             <${Switch} editing=${editing} name="isActive" label=${t("field.isActive")} />
-            <div class="grid">
-                <${Field} editing=${editing} name="startsAt" type="datetime-local" label=${t("field.startsAt")} hint=${t("times.zone", { zone: ownZone })} />
-                <${Field} editing=${editing} name="notStartedUrl" type="url" dir="ltr" label=${t("field.notStartedUrl")} />
-            </div>
-            <div class="grid">
-                <${Field} editing=${editing} name="expiresAt" type="datetime-local" label=${t("field.expiresAt")} hint=${t("times.zone", { zone: ownZone })} />
-                <${Field} editing=${editing} name="expiredUrl" type="url" dir="ltr" label=${t("field.expiredUrl")} />
-            </div>
+            <${Moment} editing=${editing} name="startsAt" label=${t("field.startsAt")} zoneLabel=${t("times.zoneOfStart")} />
+            <${Field} editing=${editing} name="notStartedUrl" type="url" dir="ltr" label=${t("field.notStartedUrl")} />
+            <${Moment} editing=${editing} name="expiresAt" label=${t("field.expiresAt")} zoneLabel=${t("times.zoneOfExpiry")} />
+            <${Field} editing=${editing} name="expiredUrl" type="url" dir="ltr" label=${t("field.expiredUrl")} />
             ${isOver && html`<p class="note warn" role="status"><${Icon} name="triangle-alert" />${t("times.over")}</p>`}
         <//>
     `;
 }
+
+/** @param {{editing: Editing, name: "startsAt" | "expiresAt", label: string, zoneLabel: string}} properties */
+const Moment = ({ editing, name, ...more }) => html`
+    <${MomentInput}
+        name=${name}
+        value=${editing.fields.value[name]}
+        error=${editing.errors.value[name]}
+        onValue=${(/** @type {string} */ value) => editing.change({ [name]: value })}
+        ...${more}
+    />
+`;
 
 /**
  * The card that messengers show instead of that of the destination.

@@ -1,6 +1,5 @@
 /** The fields of the editor, and their conversion from and to the objects of the API. */
 import { withScheme } from "../../core/addresses.js";
-import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { listOf } from "../../core/lists.js";
 import { UTM_KEYS } from "../../core/utm.js";
 import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
@@ -46,8 +45,7 @@ const INPUTS = {
     text,
     url: text,
     choice: text,
-    /** In the browser's time zone. @type {Input} */
-    moment: read => field("", link => toLocalInput(read(link)), fromLocalInput),
+    moment: text,
     /** A number that may be missing, as the text of its input. @type {Input} */
     count: read => field("", link => String(read(link) ?? ""), countOrNull),
     /** @type {Input} */
@@ -166,7 +164,7 @@ function asSent(fields) {
 }
 
 /**
- * The fields that differ from `before`. Unchanged fields are not sent, because the inputs round times to minutes.
+ * The fields that differ from `before`.
  * @param {Fields} fields
  * @param {Fields} before
  * @returns {Record<string, unknown>}

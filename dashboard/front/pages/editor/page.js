@@ -9,6 +9,7 @@ import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Missing } from "../../parts/missing.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { Editing } from "./editing.js";
 import { Form } from "./form.js";
 
@@ -50,7 +51,7 @@ export function Page({ id }) {
     return html`
         <${Head} title=${t(id === undefined ? "editor.new" : "editor.edit")} back=${toLinks()} />
         ${error === null
-            ? html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`
+            ? html`<div class="body"><${Skeleton} shape="inputs" count=${5} /></div>`
             : html`<${Missing}
                   isGone=${error instanceof ApiError && error.status === 404}
                   message=${messageOf(error)}

@@ -8,6 +8,7 @@ import { toast } from "../../core/toasts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
 import { Missing } from "../../parts/missing.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { ChangeRow } from "./change.js";
 import { restore, undelete } from "./endpoints.js";
 
@@ -73,7 +74,7 @@ export function Changes({ load, filters = "" }) {
     return html`
         ${isMissing.value && html`<${Missing} isGone message=${null} onRetry=${() => read(null)} />`}
         ${failure.value !== null && !isMissing.value && html`<${Failed} message=${failure.value} onRetry=${() => read(null)} />`}
-        ${shown === null && failure.value === null && html`<p aria-busy="true">${t("page.loading")}</p>`}
+        ${shown === null && failure.value === null && html`<${Skeleton} shape="cards" count=${5} />`}
         ${shown?.length === 0 && html`<p>${t("history.none")}</p>`}
         <ol class="cards" reversed>
             ${shown?.map(

@@ -7,6 +7,7 @@ import { destinationOf } from "../../core/status.js";
 import { refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { typedUtm } from "../../core/utm.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { Sending } from "../../parts/sending.js";
 import { UtmInputs } from "../../parts/utm_inputs.js";
 import { refusalsOf } from "../many/lines.js";
@@ -21,15 +22,16 @@ import { reload, selected } from "./state.js";
  * @param {ListedUrl[]} links
  * @param {FormData} form
  * @param {Record<string, string>} utm
+ * @param {string} expiresAt ISO 8601; empty: unchanged
  * @returns {Changes | null}
  */
-export function changesOf(links, form, utm) {
+export function changesOf(links, form, utm, expiresAt) {
     /** @param {string} name */
     const text = name => String(form.get(name) ?? "").trim();
     /** @type {Record<string, any>} */
     const shared = {};
     if (form.has("removesExpiry")) shared.expiresAt = null;
-    else if (text("expiresAt") !== "") shared.expiresAt = new Date(text("expiresAt")).toISOString();
+    else if (expiresAt !== "") shared.expiresAt = expiresAt;
     const parameters = typedUtm(utm);
     if (parameters) shared.utm = parameters;
     if (text("utmTemplateId") !== "") shared.utmTemplateId = text("utmTemplateId");
@@ -54,6 +56,7 @@ const nameOf = (links, id) => withoutScheme(links.find(({ _id }) => _id === id)?
 /** @param {{onDone: () => void}} properties */
 export function BulkEdit({ onDone }) {
     const utm = useSignal(/** @type {Record<string, string>} */ ({}));
+    const expiresAt = useSignal("");
     const templates = useTemplates();
     const template = useSignal(/** @type {import("../utm/choice.js").UtmTemplate | undefined} */ (undefined));
     const refusals = useSignal(/** @type {string[]} */ ([]));
@@ -65,7 +68,7 @@ export function BulkEdit({ onDone }) {
         const links = [...selected.value.values()];
         refusals.value = [];
         refusedTogether.value = {};
-        const changes = changesOf(links, form, utm.value);
+        const changes = changesOf(links, form, utm.value, expiresAt.value);
         if (changes === null) {
             sending.errors.value = { "": t(form.get("find") ? "bulkEdit.notFound" : "bulkEdit.nothing") };
             return;
@@ -103,8 +106,13 @@ export function BulkEdit({ onDone }) {
             </fieldset>
             <fieldset>
                 <legend>${t("field.expiresAt")}</legend>
-                <label class="visually-hidden" for="bulk-expiry">${t("field.expiresAt")}</label>
-                <input id="bulk-expiry" name="expiresAt" type="datetime-local" />
+                <${MomentInput}
+                    name="expiresAt"
+                    label=${html`<span class="visually-hidden">${t("field.expiresAt")}</span>`}
+                    zoneLabel=${t("times.zoneOfExpiry")}
+                    value=${expiresAt.value}
+                    onValue=${(/** @type {string} */ value) => (expiresAt.value = value)}
+                />
                 <label><input type="checkbox" name="removesExpiry" />${t("bulkEdit.noExpiry")}</label>
             </fieldset>
             <fieldset>

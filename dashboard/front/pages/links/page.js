@@ -9,6 +9,7 @@ import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
 import { Icon } from "../../parts/icon.js";
 import { SavedViews } from "../../parts/saved_views.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { BulkEditDialog } from "./bulk_dialog.js";
 import { Empty } from "./empty.js";
 import { Filters, focusSearch } from "./filters.js";
@@ -92,17 +93,10 @@ function Found({ kept }) {
     isComplete.current ||= rows.value.length > 0 && drawn >= rows.value.length;
     return html`
         <section class="found" aria-busy=${isLoading.value && shown.value === null} aria-label=${t("links.title")}>
-            ${shown.value === null && failure.value === null && html`<${Skeleton} />`}
+            ${shown.value === null && failure.value === null && html`<${Skeleton} shape="rows" count=${SKELETON_ROWS} />`}
             ${shown.value !== null && html`<${Table} count=${drawn} />`}
             <${Empty} />
         </section>
         ${(isComplete.current || rows.value.length === 0) && html`<${Pages} />`}
     `;
 }
-
-/** The shape of the rows, until they arrive. */
-const Skeleton = () => html`
-    <ul class="skeleton" aria-hidden="true">
-        ${Array.from({ length: SKELETON_ROWS }, (_, row) => html`<li key=${row}><i></i><i></i><i></i></li>`)}
-    </ul>
-`;

@@ -1,13 +1,15 @@
 /** The rows of the list: the title first, the short link and where it leads, tags, status and clicks. */
-import { may } from "../../core/account.js";
+import { account, may } from "../../core/account.js";
 import { copy } from "../../core/clipboard.js";
 import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
+import { initialsOf, nameOf } from "../../core/people.js";
 import { density } from "../../core/preferences.js";
 import { destinationOf } from "../../core/status.js";
 import { tagLook } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
+import { workspaceId } from "../../core/workspace.js";
 import { Archived } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
 import { Menu } from "../../parts/menu.js";
@@ -27,8 +29,9 @@ export function Table({ count }) {
     if (links.length === 0) return null;
     const chosen = links.filter(link => selected.value.has(link._id)).length;
     const isEverySelected = chosen === links.length;
+    const isShared = haveOthers(links);
     return html`
-        <table class="links" role="table" data-density=${density.value || undefined}>
+        <table class="links" role="table" data-density=${density.value || undefined} data-shared=${isShared || undefined}>
             <thead role="rowgroup">
                 <tr role="row">
                     <th role="columnheader">
@@ -46,18 +49,29 @@ export function Table({ count }) {
                     <th role="columnheader" class="of-line">${t("column.days")}</th>
                     <th role="columnheader" class="number">${t("column.clicks")}</th>
                     <th role="columnheader" class="of-day number">${t("column.created")}</th>
+                    ${isShared && html`<th role="columnheader" class="of-creator"><span>${t("column.creator")}</span></th>`}
                     <th role="columnheader"><span class="visually-hidden">${t("column.actions")}</span></th>
                 </tr>
             </thead>
             <tbody role="rowgroup">
-                ${links.slice(0, count).map(link => html`<${Row} key=${link._id} link=${link} />`)}
+                ${links.slice(0, count).map(link => html`<${Row} key=${link._id} link=${link} isShared=${isShared} />`)}
             </tbody>
         </table>
     `;
 }
 
-/** @param {{link: ListedUrl}} properties */
-function Row({ link }) {
+/**
+ * Whether some of the links are of other members, so that rows name their creators.
+ * @param {ListedUrl[]} links
+ */
+function haveOthers(links) {
+    if (workspaceId === null || account.value === null) return false;
+    const { _id } = account.value;
+    return links.some(({ creator }) => creator !== null && creator._id !== _id);
+}
+
+/** @param {{link: ListedUrl, isShared: boolean}} properties */
+function Row({ link, isShared }) {
     const isSelected = selected.value.has(link._id);
     const name = withoutScheme(link.shortUrl);
     const destination = destinationOf(link);
@@ -101,10 +115,17 @@ function Row({ link }) {
                 </a>
             </td>
             <td role="cell" class="of-day number">${shortDay(link.createdAt)}</td>
+            ${isShared && html`<td role="cell" class="of-creator">${link.creator && html`<${Creator} creator=${link.creator} />`}</td>`}
             <td role="cell" class="of-menu"><${More} link=${link} name=${name} /></td>
         </tr>
     `;
 }
+
+/** @param {{creator: import("../../core/people.js").Person}} properties */
+const Creator = ({ creator }) => html`
+    <span class=${`tile face ${hueOf(creator.email)}`} aria-hidden="true" title=${nameOf(creator)}>${initialsOf(creator)}</span>
+    <span class="full cut" dir="auto">${nameOf(creator)}</span>
+`;
 
 /**
  * The most frequent actions, beside the row under the pointer or with the focus.

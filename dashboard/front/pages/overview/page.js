@@ -11,8 +11,8 @@ import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sign } from "../../parts/sign.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { OTHER, nameOfCountry, percent, shareOf } from "../report/names.js";
-import { Skeleton } from "../report/skeleton.js";
 import { Tile, TopLinks, titleOf } from "../report/top_links.js";
 import { FirstLink } from "../start/first_link.js";
 import { Shorten } from "../start/shorten.js";
@@ -65,7 +65,7 @@ const Shown = ({ overview, hasFailed }) => html`
     </div>`}
     <div class="overview">
         <div class="over-time" aria-busy=${overview === null && !hasFailed}>
-            ${overview === null ? !hasFailed && html`<${Skeleton} />` : html`<${Figures} overview=${overview} />`}
+            ${overview === null ? !hasFailed && html`<${Skeleton} shape="figures" count=${5} />` : html`<${Figures} overview=${overview} />`}
         </div>
         <${Attention} />
         ${overview !== null &&

@@ -6,6 +6,7 @@ import { t, valueText } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
 import { Icon } from "../../parts/icon.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { Controls, addressWith } from "./controls.js";
 import { addDays, today } from "./days.js";
 import { Downloads } from "./downloads.js";
@@ -14,7 +15,6 @@ import { Figures, Freshness } from "./figures.js";
 import { filtersOf, removing, removingAll } from "./filters.js";
 import { periodOf } from "./period.js";
 import { repeatWhileVisible } from "./refreshing.js";
-import { Skeleton } from "./skeleton.js";
 
 /** @typedef {import("./report.js").Report} Report */
 
@@ -52,7 +52,7 @@ export function Body({ report, onRetry }) {
                 ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
                 <${Downloads} report=${report} figures=${figures} part="report" />
             <//>
-            ${figures === null && !hasFailed && html`<${Skeleton} />`}
+            ${figures === null && !hasFailed && html`<${Skeleton} shape="figures" count=${5} />`}
             ${refused !== null && html`<${Refused} error=${refused} />`}
             ${figures !== null && refused === null && html`<${Figures} report=${report} figures=${figures} isCurrent=${report.isCurrent} />`}
         </div>

@@ -9,10 +9,10 @@ import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { Missing } from "../../parts/missing.js";
 import { Sign } from "../../parts/sign.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { Body, useFigures } from "./body.js";
 import { Report } from "./report.js";
-import { Sharing } from "./sharing.js";
-import { Skeleton } from "./skeleton.js";
+import { ShareButton } from "./share_button.js";
 
 await loadStyle("pages/report/report.css");
 
@@ -27,7 +27,7 @@ export function Page({ id }) {
     return html`
         <${Heading} report=${report} />
         ${isGone && html`<${Missing} isGone message=${null} history=${id} onRetry=${retry} />`}
-        ${!isGone && (isKnown ? html`<${Body} report=${report} onRetry=${retry} />` : html`<${Skeleton} />`)}
+        ${!isGone && (isKnown ? html`<${Body} report=${report} onRetry=${retry} />` : html`<${Skeleton} shape="figures" count=${5} />`)}
     `;
 }
 
@@ -45,7 +45,7 @@ function Heading({ report }) {
             <button class="icon-button md" disabled=${link === null} aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link?.shortUrl ?? "")}>
                 <${Icon} name="copy" />
             </button>
-            <${Sharing} urlId=${report.id} />
+            <${ShareButton} urlId=${report.id} />
             <a role="button" href=${`/dashboard/links/${report.id}`} aria-label=${t("editor.edit")}><${Icon} name="pencil" /><span class="wide-only">${t("editor.edit")}</span></a>
         <//>
     `;

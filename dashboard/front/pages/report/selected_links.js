@@ -4,10 +4,10 @@ import { readLink } from "../../core/endpoints.js";
 import { signal, useEffect } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { listOf } from "../../core/lists.js";
+import { nameOf } from "../../core/people.js";
 import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { useLoaded } from "../../parts/loaded.js";
-import { listMembers } from "../workspaces/endpoints.js";
 
 /** @typedef {import("./filter_bar.js").Chip} Chip */
 /** @typedef {{members: {_id: string, name: string}[], links: ReadonlyMap<string, string>}} Names */
@@ -35,12 +35,12 @@ const chosenLinks = () => listOf(query.value.get("urlIds") ?? "");
 export function useNames({ isOfLink }, isChoosing) {
     const shown = isOfLink ? "" : chosenLinks().slice(0, MOST_CHIPS).join(",");
     const team = !isOfLink && workspace.value?.isPersonal === false && (isChoosing || query.value.has("creator")) ? workspace.value._id : null;
-    const members = useLoaded(() => (team === null ? Promise.resolve([]) : listMembers(team)), [team]).value ?? [];
+    const members = useLoaded(() => (team === null ? Promise.resolve([]) : import("../workspaces/endpoints.js").then(({ listMembers }) => listMembers(team))), [team]).value ?? [];
     useEffect(() => {
         // A link that is gone keeps its id.
         for (const id of listOf(shown)) if (!links.peek().has(id)) readLink(id).then(link => adoptNames([link]), () => {});
     }, [shown]);
-    return { members: members.map(({ _id, firstName, lastName, email }) => ({ _id, name: `${firstName} ${lastName}`.trim() || email })), links: links.value };
+    return { members: members.map(member => ({ _id: member._id, name: nameOf(member) })), links: links.value };
 }
 
 /** @param {Names} names @returns {Chip[]} */

@@ -1,5 +1,4 @@
-/** The dialog that shares a report with people without an account, and lists what is shared. */
-import { may } from "../../core/account.js";
+/** The content of the dialog that shares a report with people without an account, and lists what is shared. */
 import { dateAndTime, fromLocalInput } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
@@ -7,8 +6,6 @@ import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { createView, listViews } from "../../core/view_endpoints.js";
 import { Confirmation } from "../../parts/confirmation.js";
-import { Dialog } from "../../parts/dialog.js";
-import { Icon } from "../../parts/icon.js";
 import { Input, Submit } from "../../parts/input.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
 import { Secret } from "../../parts/secret.js";
@@ -25,18 +22,6 @@ const OF_LINK = new Set(["period", "timezone", "interval", "compare"]);
 
 /** @param {{urlId: string | null}} properties null: the report of the workspace */
 export function Sharing({ urlId }) {
-    const isOpen = useSignal(false);
-    if (!may("editor")) return null;
-    return html`
-        <button type="button" aria-label=${t("sharing.open")} onClick=${() => (isOpen.value = true)}>
-            <${Icon} name="external-link" /><span class="wide-only">${t("sharing.open")}</span>
-        </button>
-        <${Dialog} isOpen=${isOpen} title=${t("sharing.title")}>${isOpen.value && html`<${Content} urlId=${urlId} />`}<//>
-    `;
-}
-
-/** @param {{urlId: string | null}} properties */
-function Content({ urlId }) {
     const views = useLoaded(listViews);
     const shares = useLoaded(listShares);
     return html`

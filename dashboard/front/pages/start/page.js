@@ -8,6 +8,7 @@ import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Head } from "../../parts/head.js";
 import { Missing } from "../../parts/missing.js";
+import { Skeleton } from "../../parts/skeleton.js";
 import { FirstLink } from "./first_link.js";
 import { Steps } from "./steps.js";
 
@@ -40,6 +41,6 @@ function CreatedLink({ id }) {
         const isGone = error instanceof ApiError && error.status === 404;
         return html`<${Missing} isGone=${isGone} message=${messageOf(error)} onRetry=${() => attempts.value++} />`;
     }
-    if (link.value === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
+    if (link.value === null) return html`<div class="body"><${Skeleton} shape="cards" count=${2} /></div>`;
     return html`<${Steps} link=${link.value} />`;
 }

@@ -3,6 +3,7 @@ import { account, loadAccount } from "../../core/account.js";
 import { report } from "../../core/failures.js";
 import { day } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { nameOf } from "../../core/people.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Confirmation } from "../../parts/confirmation.js";
@@ -13,9 +14,6 @@ import { RoleChoice, RoleList } from "./roles.js";
 /** @typedef {import("./endpoints.js").Member} Member */
 /** @typedef {import("./endpoints.js").Role} Role */
 /** @typedef {import("./endpoints.js").Workspace} Workspace */
-
-/** @param {Member} member */
-const nameOf = ({ firstName, lastName, email }) => `${firstName} ${lastName}`.trim() || email;
 
 /** @param {{workspace: Workspace, onLeave: () => void}} properties */
 export function Members({ workspace, onLeave }) {
