@@ -3,9 +3,9 @@ import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Icon } from "../../parts/icon.js";
-import { LazyPage, loadOnce } from "../../parts/lazy.js";
+import { LazyPage } from "../../parts/lazy.js";
 
-const load = loadOnce(async () => (await import("./sharing.js")).Sharing);
+const load = () => import("./sharing.js").then(({ Sharing }) => ({ Page: Sharing }));
 
 /** Opens the dialog that shares the report. @param {{urlId: string | null}} properties null: that of the workspace */
 export function ShareButton({ urlId }) {
