@@ -243,7 +243,7 @@ const intervalOf = ({ interval }) => (interval === "week" ? "day" : interval);
  */
 const logQuery = ({ period, filters, kind }) => ({ ...filters, ...daysQuery(period), kind: API_KINDS[kind] ?? filters.kind });
 
-/** @param {Period} period */
+/** Without a period and dates, a report of a workspace has its last days only. @param {Period} period */
 function daysQuery({ zone, days }) {
-    return days === null ? { timezone: zone } : { startDate: days.start, endDate: days.end, timezone: zone };
+    return days === null ? { period: /** @type {const} */ ("all"), timezone: zone } : { startDate: days.start, endDate: days.end, timezone: zone };
 }
