@@ -186,6 +186,7 @@ export const texts = {
     "sharing.nameText": "Die Auswahl wird als Kampagne gespeichert. Die Seite zeigt sie immer so, wie sie dann ist.",
     "sharing.password": "Passwort",
     "sharing.optional": "Ohne Passwort leer lassen.",
+    "sharing.noIndex": "Die Seite nicht in Suchmaschinen zeigen",
     "sharing.create": "Seite erstellen",
     "sharing.shared": "Die Seite ist fertig. Kopieren Sie jetzt ihre Adresse: Sie wird nicht noch einmal angezeigt.",
     "sharing.list": "Geteilte Berichte",

@@ -183,6 +183,7 @@ export const texts = {
     "sharing.nameText": "The selection is saved as a campaign. The page always shows it as it is then.",
     "sharing.password": "Password",
     "sharing.optional": "Leave empty for no password.",
+    "sharing.noIndex": "Keep the page out of search engines",
     "sharing.create": "Create page",
     "sharing.shared": "The page is ready. Copy its address now: it is not shown again.",
     "sharing.list": "Shared reports",
