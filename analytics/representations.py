@@ -270,7 +270,7 @@ ADDED = (
 )
 
 
-def overview(report: Grouped, interval: Interval, compared: Overview | None) -> dict[str, Any]:
+def overview(report: Grouped, interval: Interval, compared: Overview | Figures | None) -> dict[str, Any]:
     return {**OVERVIEW(_Report(report.overview, interval)), **_added(report.groups, compared, interval)}
 
 

@@ -138,7 +138,7 @@ class AnalyticsViewSet(ApiViewSet):
         compared = None
         if "compare" in query:
             earlier = requested.compared(query["compare"])
-            compared = filtered.overview(link, earlier, clicks, utm, limit=1).overview
+            compared = filtered.totals(link, earlier, clicks, utm)
         report = filtered.overview(
             link, requested, clicks, utm, limit=query["limit"], group=query.get("group")
         )
