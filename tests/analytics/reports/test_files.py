@@ -35,8 +35,8 @@ TYPES = {
 }
 REPORT = ["part", "value", "name", "url", "clicks", "uniqueClicks"]
 LOG = [
-    *("urlId", "shortUrl", "_id", "time", "kind", "reason", "country", "city", "device", "browser"),
-    *("operatingSystem", "referrer", "scanned", "branchId", "branchName", "location"),
+    *("urlId", "shortUrl", "_id", "time", "kind", "reason", "country", "region", "city", "device"),
+    *("browser", "operatingSystem", "language", "referrer", "scanned", "branchId", "branchName", "location"),
 ]
 
 
@@ -115,7 +115,7 @@ def test_a_report_is_a_table_of_its_lists(api: APIClient, clicked: dict[str, Any
     assert ("country", None, None, 1, None) in parts.pop("refused")
     assert parts.pop("compared.totalClicks") == [(None, None, None, 0, 0)]
     assert {*parts} == {
-        *("importedClicks", "topDevices", "topReferrers", "notCounted"),
+        *("importedClicks", "topLanguages", "topDevices", "topReferrers", "notCounted"),
         *(
             f"compared.{name}"
             for name in ("importedClicks", "scans", "clicksByDate", "notCounted", "refused")
@@ -133,6 +133,7 @@ def test_a_report_is_a_table_of_its_lists(api: APIClient, clicked: dict[str, Any
     places = lines(download(api, f"{path}/geographic", format="jsonl"))
     assert [tuple(row.values()) for row in places] == [
         ("countries", "DE", "Germany", None, 3, None), ("countries", "US", "United States", None, 1, None),
+        ("regions", "DE unknown", None, None, 3, None), ("regions", "US unknown", None, None, 1, None),
         ("cities", "DE Berlin", None, None, 3, None), ("cities", "US New York", None, None, 1, None),
     ]  # fmt: skip
     devices = lines(download(api, f"{path}/devices", format="jsonl", limit=1, channel="-qr"))
@@ -163,9 +164,9 @@ def test_the_log_is_one_table_in_all_formats(
     head, *body = cells(download(api, path, format="csv"))
     assert head == LOG
     assert [dict(zip(head, row, strict=True))["time"] for row in body] == [row["time"] for row in rows]
-    assert body[1][12:] == ["true", "", "", "https://example.com/page"]
+    assert body[1][14:] == ["true", "", "", "https://example.com/page"]
     # Spreadsheets do not run the name.
-    assert body[2][14] == "'=Germany"
+    assert body[2][16] == "'=Germany"
     types, read = read_parquet(download(api, path, format="parquet"), tmp_path)
     assert types == [
         "BOOLEAN" if n == "scanned" else "TIMESTAMP WITH TIME ZONE" if n == "time" else "VARCHAR" for n in LOG
@@ -248,9 +249,12 @@ def test_the_examples_of_the_guide_work(api: APIClient, clicked: dict[str, Any])
     guide = (Path(__file__).parents[3] / "docs/guide.md").read_text()
     section = guide.partition("## Reports")[2].partition("\n## ")[0]
     paths = re.findall(r"curl [^'\n]*'http://127\.0\.0\.1:8000(/[^']+)'", section)
-    assert len(paths) == section.count("    $ curl") == 2
+    [share] = re.findall(r"-d '(\{.*\})'", section)
+    assert len(paths) + 1 == section.count("    $ curl") == 3
     for path in paths:
         assert content(api.get(path))
+    shared = api.post("/api/analytics/shares", json.loads(share) | {"urlId": clicked["_id"]})
+    assert shared.status_code == 201
 
 
 def test_bad_formats_are_refused(api: APIClient, clicked: dict[str, Any]) -> None:
