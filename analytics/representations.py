@@ -383,7 +383,7 @@ def sparklines(first: date, lines: Mapping[UUID, list[int]]) -> dict[str, Any]:
 
 
 _HITS = "Requests for codes that the domain does not have."
-_day = Representation(
+unknown_codes_of_date = Representation(
     "UnknownCodesOfDate",
     text("date", lambda row: row[0].isoformat(), "2030-03-01"),
     count("hits", lambda row: row[1], 4, _HITS),
@@ -391,7 +391,9 @@ _day = Representation(
 UNKNOWN_CODES = Representation(
     "",
     count("unknownCodes", lambda days: sum(hits for _, hits in days), 4, _HITS),
-    _day.listed("unknownCodesByDate", lambda days: [_day(row) for row in days]),
+    unknown_codes_of_date.listed(
+        "unknownCodesByDate", lambda days: [unknown_codes_of_date(row) for row in days]
+    ),
 )
 
 
