@@ -37,6 +37,7 @@ from common.openapi.responses import (
 )
 from links.codes import short_url
 from links.representations import listed_link
+from links.tags.representations import tag
 
 
 def percentages(counts: Sequence[int]) -> list[float]:
@@ -568,3 +569,18 @@ def _paged(click: Representation, page: ClickPage, limit: int) -> dict[str, Any]
         "clicks": [click(one) for one in page.clicks],
         "pagination": {"limit": limit, "nextCursor": page.next_cursor},
     }
+
+
+_IN_RANGE = "In the range. Only with `period` or dates."
+_clicks_of_tag = Representation(
+    "",
+    count("clicks", lambda group: 0 if group is None else group.clicks, 42, _IN_RANGE).optional(),
+    count(
+        "uniqueClicks", lambda group: 0 if group is None else group.unique_clicks, 17, _IN_RANGE
+    ).optional(),
+)
+listed_tag = Representation("ListedTag", *tag.fields, *_clicks_of_tag.fields)
+
+
+def clicks_of_tag(group: GroupClicks | None) -> dict[str, Any]:
+    return _clicks_of_tag(group)

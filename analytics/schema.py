@@ -10,8 +10,9 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiExample, OpenApiResponse, extend_schema_field
 
-from accounts.admission import REPORTS_PER_WORKSPACE, TooManyAtOnce
+from accounts.admission import REPORTS_PER_WORKSPACE, TOO_MANY_CALLS, TooManyAtOnce
 from accounts.downloads import MAX_SECONDS, Busy
+from accounts.rights import Scope
 from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
 from analytics.exports.formats import FORMATS
 from analytics.exports.responses import ZIP
@@ -186,6 +187,27 @@ describe_domain_analytics = describe(
             *(invalid(name, "conflict", ALL_CODES) for name in ("page", "limit")),
             invalid("page", "too_deep", TOO_DEEP),
             Busy(),
+        ],
+    ),
+)
+
+describe_tag_list = describe(
+    "Tags",
+    of="tag",
+    list=Operation(
+        "listTags",
+        "List the tags of your short links page by page.",
+        "One page; empty past the last page.",
+        description="Spellings that differ only in case are one tag. With `period` or dates, which require the scope"
+        f" `{Scope.ANALYTICS_READ}`, each tag has the clicks in the range on the links that have it now: without a"
+        f" start, of {DEFAULT_DAYS} days. They are exact, or refused as `range_too_large`: then choose a shorter"
+        " range, or fewer tags by `search` or `limit`.",
+        errors=[
+            *_BAD_RANGES,
+            _TOO_LARGE,
+            invalid("page", "too_deep", TOO_DEEP),
+            TOO_MANY_CALLS,
+            *_COSTS,
         ],
     ),
 )

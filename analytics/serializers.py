@@ -29,6 +29,7 @@ from analytics.reports.scope import NONE
 from common.rest.fields import DateTime, QueryBoolean, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, PageQuery
 from common.time_zones import zones
+from links.tags.serializers import TagsQuery
 
 TOP, MAX_TOP = 10, 100
 MAX_VALUES = 1_000
@@ -292,3 +293,8 @@ class ClicksQuery(FileFormat, ClickFilters, DaysQuery):
 class WorkspaceClicksQuery(LinkSelection, ClicksQuery):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return with_start(super().validate(attrs))
+
+
+class TagsOfPeriodQuery(DaysQuery, TagsQuery):
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return DaysQuery.validate(self, TagsQuery.validate(self, attrs))

@@ -989,6 +989,7 @@ export const texts = {
     "tags.none": "Noch hat kein Link ein Schlagwort.",
     "tags.noneFound": "Kein Schlagwort enthält diesen Text.",
     "tags.links": { one: "{links} Link", other: "{links} Links" },
+    "tags.clicks": { one: "{clicks} Klick in 30 Tagen", other: "{clicks} Klicks in 30 Tagen" },
     "tags.total": { one: "{count} Schlagwort", other: "{count} Schlagwörter" },
     "tags.more": "Aktionen für {name}",
     "tags.change": "Umbenennen oder färben…",

@@ -978,6 +978,7 @@ export const texts = {
     "tags.none": "No link has a tag yet.",
     "tags.noneFound": "No tag contains this text.",
     "tags.links": { one: "{links} link", other: "{links} links" },
+    "tags.clicks": { one: "{clicks} click in 30 days", other: "{clicks} clicks in 30 days" },
     "tags.total": { one: "{count} tag", other: "{count} tags" },
     "tags.more": "Actions for {name}",
     "tags.change": "Rename or colour…",
