@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.workspaces import add_member, team
+from testing.analytics.shared_reports import click_on
 from testing.pages.dashboard import another_browser
-from tests.analytics.shares.shared import click_on
 from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.pages import WIDER
 
