@@ -9,9 +9,9 @@ from rest_framework.request import Request
 
 from accounts.caps import charged_workspaces
 from accounts.models import User, Workspace
-from accounts.rights import CallerKey, Role
+from accounts.rights import CallerKey, Role, Scope
 from common import instances
-from common.errors import RoleRequired, WorkspaceNotFound
+from common.errors import RoleRequired, ScopeRequired, WorkspaceNotFound
 from limits.rates import Count
 
 # ``last_used_at`` of a session and of a key is exact to this number of seconds, so that a busy one causes one write a
@@ -105,6 +105,12 @@ def read_membership(account: User, row: Sequence[Any]) -> tuple[Workspace | None
     if workspace.is_personal:
         workspace._state.fields_cache["account"] = account
     return workspace, Role(role)
+
+
+def require_scope(owner: Workspace, scope: Scope) -> None:
+    """Raises ScopeRequired if the caller has a key with scopes, but without this one."""
+    if owner.key is not None and not owner.key.scopes & scope.bit:
+        raise ScopeRequired(scope)
 
 
 def require_role(role: Role | None, required: str) -> None:

@@ -37,6 +37,7 @@ from common.openapi.responses import (
 )
 from links.codes import short_url
 from links.representations import listed_link
+from links.tags.representations import tag
 
 
 def percentages(counts: Sequence[int]) -> list[float]:
@@ -270,7 +271,7 @@ ADDED = (
 )
 
 
-def overview(report: Grouped, interval: Interval, compared: Overview | None) -> dict[str, Any]:
+def overview(report: Grouped, interval: Interval, compared: Overview | Figures | None) -> dict[str, Any]:
     return {**OVERVIEW(_Report(report.overview, interval)), **_added(report.groups, compared, interval)}
 
 
@@ -383,7 +384,7 @@ def sparklines(first: date, lines: Mapping[UUID, list[int]]) -> dict[str, Any]:
 
 
 _HITS = "Requests for codes that the domain does not have."
-_day = Representation(
+unknown_codes_of_date = Representation(
     "UnknownCodesOfDate",
     text("date", lambda row: row[0].isoformat(), "2030-03-01"),
     count("hits", lambda row: row[1], 4, _HITS),
@@ -391,7 +392,9 @@ _day = Representation(
 UNKNOWN_CODES = Representation(
     "",
     count("unknownCodes", lambda days: sum(hits for _, hits in days), 4, _HITS),
-    _day.listed("unknownCodesByDate", lambda days: [_day(row) for row in days]),
+    unknown_codes_of_date.listed(
+        "unknownCodesByDate", lambda days: [unknown_codes_of_date(row) for row in days]
+    ),
 )
 
 
@@ -566,3 +569,18 @@ def _paged(click: Representation, page: ClickPage, limit: int) -> dict[str, Any]
         "clicks": [click(one) for one in page.clicks],
         "pagination": {"limit": limit, "nextCursor": page.next_cursor},
     }
+
+
+_IN_RANGE = "In the range. Only with `period` or dates."
+_clicks_of_tag = Representation(
+    "",
+    count("clicks", lambda group: 0 if group is None else group.clicks, 42, _IN_RANGE).optional(),
+    count(
+        "uniqueClicks", lambda group: 0 if group is None else group.unique_clicks, 17, _IN_RANGE
+    ).optional(),
+)
+listed_tag = Representation("ListedTag", *tag.fields, *_clicks_of_tag.fields)
+
+
+def clicks_of_tag(group: GroupClicks | None) -> dict[str, Any]:
+    return _clicks_of_tag(group)

@@ -10,12 +10,13 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiExample, OpenApiResponse, extend_schema_field
 
-from accounts.admission import REPORTS_PER_WORKSPACE, TooManyAtOnce
+from accounts.admission import REPORTS_PER_WORKSPACE, TOO_MANY_CALLS, TooManyAtOnce
 from accounts.downloads import MAX_SECONDS, Busy
+from accounts.rights import Scope
 from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
 from analytics.exports.formats import FORMATS
 from analytics.exports.responses import ZIP
-from analytics.exports.tables import LOG_COLUMNS, REPORT_COLUMNS, Column
+from analytics.exports.tables import CODE_COLUMNS, CODE_DAY_COLUMNS, LOG_COLUMNS, REPORT_COLUMNS, Column
 from analytics.filter_fields import KINDS, ConditionField, IdField, IdsField
 from analytics.reports.click_log import REACH, WINDOW_REACH
 from analytics.reports.conditions import MAX_VALUES
@@ -25,7 +26,9 @@ from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY
 from analytics.reports.raw import MAX_REQUESTS
 from analytics.reports.selected import Reason, TooLarge
 from analytics.reports.workspaces import SPARKLINE_DAYS
+from analytics.representations import unknown_codes_of_date
 from analytics.serializers import (
+    ALL_CODES,
     BOTH_RANGES,
     DEFAULT_DAYS,
     NO_FILE,
@@ -66,12 +69,13 @@ _BAD_DATES = [
     *(invalid(name, "range", f"The range must have at most {MAX_DAYS} days.") for name in _DATES),
     invalid("endDate", "range", "Must not be earlier than startDate."),
 ]
-_ERRORS = [
+_NO_FILE = invalid("manifest", "conflict", NO_FILE)
+_BAD_RANGES = [
     *_BAD_DATES,
     invalid("period", "conflict", BOTH_RANGES),
-    invalid("manifest", "conflict", NO_FILE),
     invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"])),
 ]
+_ERRORS = [*_BAD_RANGES, _NO_FILE]
 _RANGE = f"Days are in `timezone`. A range has at most {MAX_DAYS} days."
 _UTC_DAYS = (
     "`notCounted` and `refused` are stored by UTC day: in another zone they include every UTC day that overlaps"
@@ -141,6 +145,8 @@ _REPORT_FILES = _files(
     {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None},
 )
 _LOG_FILES = _files(LOG_COLUMNS, dict.fromkeys(column.name for column in LOG_COLUMNS))
+_CODE_FILES = _files(CODE_COLUMNS, dict.fromkeys(column.name for column in CODE_COLUMNS) | {"code": "sprnig"})
+_CODE_DAY_FILES = _files(CODE_DAY_COLUMNS, unknown_codes_of_date.example)
 _LOG = (
     "If matching requests are rare, a page can be short or empty; more pages follow as long as `nextCursor` is not"
     " null. Requests older than the retention period are deleted. A file has all requests from the newest, or from"
@@ -162,7 +168,8 @@ describe_domain_analytics = describe(
         "The numbers by UTC day, including days without any.",
         description="Causes are misprinted codes, deleted links and guesses. Without dates, the range starts when the"
         " domain was added.",
-        errors=_BAD_DATES,
+        files=_CODE_DAY_FILES,
+        errors=[*_BAD_DATES, _NO_FILE],
     ),
     unknown_codes=Operation(
         "listUnknownCodes",
@@ -171,8 +178,37 @@ describe_domain_analytics = describe(
         description=f"By UTC day, by default the last {KEPT_DAYS} days, for which codes are kept. Scanners request any"
         f" number of codes, so a domain keeps the first {MAX_CODES:,} of a day that have up to 50 letters, digits, `-`"
         " and `_`; `otherHits` has the requests for all others. For operators (staff), with their account's key or"
-        " token, `base` is the default domain.",
-        errors=[*_BAD_DATES, invalid("page", "too_deep", TOO_DEEP)],
+        " token, `base` is the default domain. A file has"
+        " all codes.",
+        files=_CODE_FILES,
+        errors=[
+            *_BAD_DATES,
+            _NO_FILE,
+            *(invalid(name, "conflict", ALL_CODES) for name in ("page", "limit")),
+            invalid("page", "too_deep", TOO_DEEP),
+            Busy(),
+        ],
+    ),
+)
+
+describe_tag_list = describe(
+    "Tags",
+    of="tag",
+    list=Operation(
+        "listTags",
+        "List the tags of your short links page by page.",
+        "One page; empty past the last page.",
+        description="Spellings that differ only in case are one tag. With `period` or dates, which require the scope"
+        f" `{Scope.ANALYTICS_READ}`, each tag has the clicks in the range on the links that have it now: without a"
+        f" start, of {DEFAULT_DAYS} days. They are exact, or refused as `range_too_large`: then choose a shorter"
+        " range, or fewer tags by `search` or `limit`.",
+        errors=[
+            *_BAD_RANGES,
+            _TOO_LARGE,
+            invalid("page", "too_deep", TOO_DEEP),
+            TOO_MANY_CALLS,
+            *_COSTS,
+        ],
     ),
 )
 

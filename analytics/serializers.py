@@ -29,6 +29,7 @@ from analytics.reports.scope import NONE
 from common.rest.fields import DateTime, QueryBoolean, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, PageQuery
 from common.time_zones import zones
+from links.tags.serializers import TagsQuery
 
 TOP, MAX_TOP = 10, 100
 MAX_VALUES = 1_000
@@ -41,6 +42,7 @@ MAX_CODES_PER_PAGE = 50
 _OUT_OF_RANGE = serializers.ErrorDetail(f"Must lie between {FIRST_DAY} and {LAST_DAY}.", code="out_of_range")
 NO_FILE = "Only a file has a manifest: send a format other than json, too."
 WHOLE_FILE = "A file has all requests: send no limit."
+ALL_CODES = "A file has all codes: send no page and no limit."
 BOTH_RANGES = "Send either period or dates, not both."
 
 
@@ -121,14 +123,6 @@ def requested_range(query: Mapping[str, Any]) -> RequestedRange:
     return RequestedRange(query.get("start"), query.get("end"), zone, interval)
 
 
-class UtcDaysQuery(DaysQuery):
-    period = None  # type: ignore[assignment] # how DRF removes an inherited field
-    timezone = None  # type: ignore[assignment] # how DRF removes an inherited field
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return super().validate({"zone": UTC, **attrs})
-
-
 class ErasureQuery(serializers.Serializer[Any]):
     default_error_messages = {
         "no_date": "Must be a date, such as 2030-12-31: visits are counted by UTC day.",
@@ -175,10 +169,24 @@ class FileFormat(serializers.Serializer[Any]):
         return attrs
 
 
+class UtcDaysQuery(FileFormat, DaysQuery):
+    period = None  # type: ignore[assignment] # how DRF removes an inherited field
+    timezone = None  # type: ignore[assignment] # how DRF removes an inherited field
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return super().validate({"zone": UTC, **attrs})
+
+
 class UnknownCodesQuery(UtcDaysQuery, PageQuery):
     limit = QueryInteger(
         default=DEFAULT_LIMIT, min_value=1, max_value=MAX_CODES_PER_PAGE, help_text="Codes per page."
     )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        query: dict[str, Any] = super().to_internal_value(data)
+        if query["file_format"] != JSON and (sent := [name for name in ("page", "limit") if name in data]):
+            raise serializers.ValidationError(dict.fromkeys(sent, ALL_CODES), code="conflict")
+        return query
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return UtcDaysQuery.validate(self, PageQuery.validate(self, attrs))
@@ -285,3 +293,8 @@ class ClicksQuery(FileFormat, ClickFilters, DaysQuery):
 class WorkspaceClicksQuery(LinkSelection, ClicksQuery):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return with_start(super().validate(attrs))
+
+
+class TagsOfPeriodQuery(DaysQuery, TagsQuery):
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return DaysQuery.validate(self, TagsQuery.validate(self, attrs))

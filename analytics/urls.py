@@ -3,6 +3,7 @@ from rest_framework.routers import SimpleRouter
 
 from analytics.report_mails.views import ReportMailViewSet
 from analytics.shares.views import ShareViewSet
+from analytics.tags import TagListViewSet
 from analytics.views import AnalyticsViewSet, DomainAnalyticsViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
@@ -15,5 +16,6 @@ urlpatterns = [
     path("domains/<str:id>/unknown-codes", DomainAnalyticsViewSet.as_view({"get": "unknown_codes"})),
     # Before the routes of links, which would match `report-mails` as an id.
     path("analytics/report-mails", ReportMailViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path("tags", TagListViewSet.as_view({"get": "list"})),
     *router.urls,
 ]

@@ -12,15 +12,17 @@ from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from analytics import representations
 from analytics.exports.formats import JSON
-from analytics.exports.responses import in_format, log_file
+from analytics.exports.responses import in_format, streamed_file, whole_file
+from analytics.exports.tables import code_day_table, code_table, log_table
 from analytics.filter_fields import clicks_of, selection_of, utm_of
 from analytics.reports import filtered, scope
 from analytics.reports.click_log import ClickLog, ClickPage, click_log
-from analytics.reports.missed_codes import missed_codes
+from analytics.reports.missed_codes import all_missed_codes, missed_codes
 from analytics.reports.reads import unknown_codes
 from analytics.reports.workspaces import sparklines, workspace_overview, workspace_totals
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import (
+    MAX_CODES_PER_PAGE,
     ClicksQuery,
     ErasureQuery,
     OverviewQuery,
@@ -59,22 +61,28 @@ class DomainAnalyticsViewSet(ApiViewSet):
     access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ))
 
     @returns(200, fields=representations.UNKNOWN_CODES.fields, content=_whole)
-    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
-        requested = requested_range(self.read_query())
+    def retrieve(self, request: Request, id: str) -> dict[str, Any] | HttpResponseBase:
+        query = self.read_query()
+        requested = requested_range(query)
         domain = get_domain(workspace_of(request), id)
         period = requested.period(domain.created_at, timezone.now())
-        return representations.unknown_codes(unknown_codes(domain, period))
+        data = representations.unknown_codes(unknown_codes(domain, period))
+        if query["file_format"] == JSON:
+            return data
+        return whole_file(request, query, "report", code_day_table(data["unknownCodesByDate"]))
 
     @action(detail=True)
     @returns(200, fields=representations.UNKNOWN_CODE_PAGE, content=_whole)
-    def unknown_codes(self, request: Request, id: str) -> dict[str, Any]:
+    def unknown_codes(self, request: Request, id: str) -> dict[str, Any] | HttpResponseBase:
         query, workspace = self.read_query(), workspace_of(request)
         # The default domain belongs to no workspace, so a key that is limited to one does not concern it.
         is_base = id == BASE_ID and account_of(request).is_staff and workspace.key is None
         domain = None if is_base else get_domain(workspace, id)
-        page, others = missed_codes(
-            workspace, domain, requested_range(query), page=query["page"], limit=query["limit"]
-        )
+        requested = requested_range(query)
+        if query["file_format"] != JSON:
+            codes = all_missed_codes(workspace, domain, requested, batch=MAX_CODES_PER_PAGE)
+            return streamed_file(request, query, "codes", code_table(codes))
+        page, others = missed_codes(workspace, domain, requested, page=query["page"], limit=query["limit"])
         return {
             "codes": [representations.missed_code(code) for code in page.rows],
             "otherHits": others,
@@ -138,7 +146,7 @@ class AnalyticsViewSet(ApiViewSet):
         compared = None
         if "compare" in query:
             earlier = requested.compared(query["compare"])
-            compared = filtered.overview(link, earlier, clicks, utm, limit=1).overview
+            compared = filtered.totals(link, earlier, clicks, utm)
         report = filtered.overview(
             link, requested, clicks, utm, limit=query["limit"], group=query.get("group")
         )
@@ -186,7 +194,7 @@ class AnalyticsViewSet(ApiViewSet):
         chosen = (links, requested_range(query), clicks_of(query))
         if query["file_format"] != JSON:
             log = ClickLog(*chosen, name=name, cursor=query.get("cursor"))
-            return log_file(self.request, query, log)
+            return streamed_file(self.request, query, "clicks", log_table(log))
         page = click_log(*chosen, name=name, limit=query["limit"], cursor=query.get("cursor"))
         return represent(page, query["limit"])
 

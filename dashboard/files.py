@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,12 @@ _CONTENT_TYPES = {
     ".woff2": "font/woff2",
 }
 _CONTENT_TYPES[".mjs"] = _CONTENT_TYPES[".js"]
+
+
+# The types of our modules are for editors, and would be a quarter of what a page loads. Vendored files keep their
+# licences.
+_TYPES = re.compile(rb"^[ \t]*/\*\*.*?\*/", re.DOTALL | re.MULTILINE)
+_VENDORED = ("vendor/", "icons/")
 
 
 class Content(NamedTuple):
@@ -65,4 +72,12 @@ def read(name: str) -> File | None:
 @cache
 def _read(name: str) -> File:
     path = names()[name]
-    return File(compressed(path.read_bytes()), _CONTENT_TYPES[path.suffix])
+    content = path.read_bytes()
+    if path.suffix == ".js" and not name.startswith(_VENDORED):
+        content = _without_types(content)
+    return File(compressed(content), _CONTENT_TYPES[path.suffix])
+
+
+def _without_types(module: bytes) -> bytes:
+    """Lines keep their numbers, which errors name."""
+    return _TYPES.sub(lambda comment: b"\n" * comment[0].count(b"\n"), module)

@@ -354,6 +354,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
         "common.openapi.document.describe_defaults",
+        "common.openapi.document.unwrap_parameters",
         "common.openapi.document.declare_security_of_all",
         "common.openapi.document.link_operations",
         "common.openapi.document.share_headers",

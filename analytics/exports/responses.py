@@ -1,4 +1,4 @@
-"""Responses with files: a report at once, because it is small, and the log of requests as a stream."""
+"""Responses with files: a report at once, because it is small, and long lists as a stream."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from accounts.callers import workspace_of
 from accounts.downloads import Download
 from analytics.exports.archive import archived
 from analytics.exports.formats import FORMATS, JSON, written
-from analytics.exports.tables import Table, log_table, report_table
-from analytics.reports.click_log import ClickLog
+from analytics.exports.tables import Table, report_table
 from common.rest.fields import iso_utc
 
 ZIP = "application/zip"
@@ -27,17 +26,19 @@ def in_format(
     """The data of a report, or the response with its file, if the query wants one."""
     if query["file_format"] == JSON:
         return data
-    return _file(
-        query, "report", HttpResponse(b"".join(_chunks(request, query, "report", report_table(data))))
-    )
+    return whole_file(request, query, "report", report_table(data))
 
 
-def log_file(request: Request, query: Mapping[str, Any], log: ClickLog) -> HttpResponseBase:
+def whole_file(request: Request, query: Mapping[str, Any], subject: str, table: Table) -> HttpResponseBase:
+    return _file(query, subject, HttpResponse(b"".join(_chunks(request, query, subject, table))))
+
+
+def streamed_file(request: Request, query: Mapping[str, Any], subject: str, table: Table) -> HttpResponseBase:
     """Raises Busy. The server never reads or closes the stream of a HEAD response, so that has none."""
     chunks: Iterable[bytes] = ()
     if request.method == "GET":
-        chunks = Download(workspace_of(request).pk, _chunks(request, query, "clicks", log_table(log)))
-    return _file(query, "clicks", StreamingHttpResponse(chunks))
+        chunks = Download(workspace_of(request).pk, _chunks(request, query, subject, table))
+    return _file(query, subject, StreamingHttpResponse(chunks))
 
 
 def _chunks(request: Request, query: Mapping[str, Any], subject: str, table: Table) -> Iterator[bytes]:

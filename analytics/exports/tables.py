@@ -1,9 +1,10 @@
-"""The columns and rows of files: of a report, which is flattened, and of the log of requests."""
+"""The columns and rows of files: of a report, which is flattened, of the log of requests, and of unknown codes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 from rest_framework import fields
 from rest_framework.serializers import BaseSerializer
@@ -11,8 +12,9 @@ from rest_framework.serializers import BaseSerializer
 from analytics.dimensions import UNKNOWN
 from analytics.models import Kind
 from analytics.reports.click_log import ClickLog
+from analytics.reports.missed_codes import MissedCode
 from analytics.reports.selected import OTHER
-from analytics.representations import logged_click
+from analytics.representations import logged_click, missed_code, unknown_codes_of_date
 from common.rest.fields import DateTime
 
 # The requests that a file reads at once.
@@ -99,6 +101,8 @@ def _columns(schema: Mapping[str, fields.Field[Any, Any, Any, Any]]) -> Iterator
                 type_ = "moment"
             elif isinstance(field, fields.BooleanField):
                 type_ = "flag"
+            elif isinstance(field, fields.IntegerField):
+                type_ = "integer"
             yield Column(name, type_), [name]
 
 
@@ -120,6 +124,31 @@ def log_table(log: ClickLog) -> Table:
 
 def _logged(click: Mapping[str, Any]) -> Row:
     return tuple(_at(click, path) for _, path in _OF_LOG)
+
+
+_OF_CODES = list(_columns(missed_code.serializer().fields))
+CODE_COLUMNS = [column for column, _ in _OF_CODES]
+_OF_DAYS = list(_columns(unknown_codes_of_date.serializer().fields))
+CODE_DAY_COLUMNS = [column for column, _ in _OF_DAYS]
+
+
+def code_table(batches: Iterable[Sequence[MissedCode]]) -> Table:
+    """Codes that no link has. Their hits are no clicks."""
+    rows = ([_code(missed_code(code)) for code in batch] for batch in batches)
+    return Table(CODE_COLUMNS, rows, _no_clicks)
+
+
+def code_day_table(days: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(CODE_DAY_COLUMNS, [[tuple(day.values()) for day in days]], _no_clicks)
+
+
+def _code(code: Mapping[str, Any]) -> Row:
+    values = (_at(code, path) for _, path in _OF_CODES)
+    return tuple(str(value) if isinstance(value, UUID) else value for value in values)
+
+
+def _no_clicks(rows: Sequence[Row]) -> int:
+    return 0
 
 
 def _at(value: Any, path: Sequence[str]) -> Any:

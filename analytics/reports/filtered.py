@@ -15,11 +15,11 @@ from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Counts, Overview, Value
 from analytics.reports.scope import NONE, Scope, of_link, of_nothing
-from analytics.reports.selected import Clicks, GroupClicks, cut, figures
+from analytics.reports.selected import Clicks, Figures, GroupClicks, cut, figures
 from links.models import Link
 
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
-_COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES)
+_COMPLETE = (*reads.SUMMED, *_BRANCHES)
 # The lists of the parts of a client, in their order, and of the values that `_place` returns.
 _CLIENT = {
     "device": Breakdown.DEVICE,
@@ -55,6 +55,16 @@ def overview(
         report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
     )
     return Grouped(whole, groups_of(group, report, limit))
+
+
+def totals(
+    link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition]
+) -> Overview | Figures:
+    """Like `overview`, but without its lists of values and branches."""
+    if not clicks and _has(link, utm):
+        return reads.totals(link, query)
+    wanted = Wanted(reads.SUMMED, reads.SUMMED, limit=0)
+    return figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
 
 
 def agents(

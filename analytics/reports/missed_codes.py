@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -60,23 +60,39 @@ def missed_codes(
     """A page of the unknown codes of a domain (None: the default one), the most requested first, and how many requests
     were for codes that are not kept. Raises InvalidFields if the dates contradict each other.
     """
+    rows = _rows(domain, query, limit, (page - 1) * limit)
+    total, others = rows[0][:2]
+    return Page(_missed(owner, domain, rows), total), others
+
+
+def all_missed_codes(
+    owner: Workspace, domain: Domain | None, query: RequestedRange, *, batch: int
+) -> Iterator[list[MissedCode]]:
+    """All pages. The links near to the codes are looked up for each of them. Raises InvalidFields at once."""
+    rows = _rows(domain, query, None, 0)
+    return (_missed(owner, domain, rows[start : start + batch]) for start in range(0, len(rows), batch))
+
+
+def _rows(domain: Domain | None, query: RequestedRange, limit: int | None, offset: int) -> list[Any]:
     now = timezone.now()
     period = query.period(now - timedelta(days=KEPT_DAYS - 1), now)
-    domain_id = None if domain is None else domain.pk
     values: Mapping[str, Any] = {
-        "domain": domain_id or _BASE,
+        "domain": _BASE if domain is None else domain.pk,
         "first": period.first,
         "last": period.last,
         "limit": limit,
-        "offset": (page - 1) * limit,
+        "offset": offset,
     }
-    rows = fetch(_PAGE, values)
-    total, others = rows[0][:2]
+    return fetch(_PAGE, values)
+
+
+def _missed(owner: Workspace, domain: Domain | None, rows: Sequence[Any]) -> list[MissedCode]:
+    domain_id = None if domain is None else domain.pk
     found = [row[2:] for row in rows if row[2] is not None]
     codes = [code for code, *_ in found]
     near = nearest_links(codes, domain_id=domain_id, owner=owner) if codes else {}
     taken = {code for _, code in unavailable_codes([(domain_id, code) for code in codes], owner_id=owner.pk)}
-    missed = [
+    return [
         MissedCode(
             code,
             hits,
@@ -87,7 +103,6 @@ def missed_codes(
         )
         for code, hits, last_at, referrers in found
     ]
-    return Page(missed, total), others
 
 
 def _most_frequent(referrers: str | None) -> str | None:

@@ -83,6 +83,8 @@ PLACES = (Breakdown.COUNTRY, Breakdown.REGION, Breakdown.CITY)
 # Shorter ranges are read day by day.
 _LONG_DAYS = 7
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
+# The lists of which a report shows only sums.
+SUMMED = (Breakdown.SOURCE, Breakdown.OUTCOME)
 
 
 class Value(NamedTuple):
@@ -113,16 +115,24 @@ class Overview:
 
 def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
     """Report a link, with ``limit`` values in each list. Raises InvalidFields if the dates contradict each other."""
+    return _overview(link, query, [*TOP, *SUMMED, *_BRANCHES], limit)
+
+
+def totals(link: Link, query: RequestedRange) -> Overview:
+    """Like `overview`, but without its lists of values and branches."""
+    return _overview(link, query, SUMMED, limit=0)
+
+
+def _overview(link: Link, query: RequestedRange, breakdowns: Collection[Breakdown], limit: int) -> Overview:
     requested = requested_period(link, query)
     period = requested or life(link, query)
     steps = period.steps(query.interval)
-    breakdowns = [*TOP, Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES]
     parts = _values(link, requested, breakdowns, limited=TOP, limit=limit)
     by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
-    totals = _totals(requested, steps, by_day=by_day)
+    timed = _totals(requested, steps, by_day=by_day)
     clicks, unique_clicks = [0] * len(steps), [0] * len(steps)
     counts: Counts = defaultdict(list)
-    for breakdown, name, number, unique in _fetch(link, parts, totals):
+    for breakdown, name, number, unique in _fetch(link, parts, timed):
         if breakdown:
             counts[Breakdown(breakdown)].append(Value(name, number))
         else:
@@ -130,7 +140,9 @@ def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
             step = max(int(name) - 1, 0)
             clicks[step] += number
             unique_clicks[step] += unique
-    by_branch = branches(link, *(dict(counts[breakdown]) for breakdown in _BRANCHES))
+    by_branch: list[Branch] = []
+    if Breakdown.BRANCH in breakdowns:
+        by_branch = branches(link, *(dict(counts[breakdown]) for breakdown in _BRANCHES))
     total = sum(clicks)
     if not total and not requested:
         return Overview(0, 0, 0, [], counts, by_branch)

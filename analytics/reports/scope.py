@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -22,6 +23,7 @@ CHEAP_LINKS = 1_000
 
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
+_TAGGED = "SELECT link_id FROM links_searchable WHERE owner_id = %(owner)s AND tag_keys && %(tags)s::text[]"
 _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
 _COUNT = "SELECT (SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c)"
 _ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
@@ -114,6 +116,13 @@ class Scope(NamedTuple):
 
 def of_link(link: Link) -> Scope:
     return Scope("SELECT %(link)s::bigint AS link_id", {"link": link.pk}, 1, link.owner_id)
+
+
+def of_tags(owner: Workspace, keys: Sequence[str]) -> Scope:
+    """The links that have any of these tags. One query."""
+    values: dict[str, Any] = {"owner": owner.pk, "tags": list(keys)}
+    [(number,)] = fetch_bounded(_COUNT.format(links=_TAGGED), {**values, "most": FEW_LINKS + 1})
+    return Scope(_TAGGED, values, number, owner.pk)
 
 
 def of_nothing(owner: int) -> Scope:

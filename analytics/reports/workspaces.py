@@ -19,6 +19,7 @@ from analytics.reports.figures import Wanted
 from analytics.reports.groups import groups_of, wanted_for
 from analytics.reports.periods import RequestedRange
 from analytics.reports.queries import Breakdown
+from analytics.reports.reads import SUMMED
 from analytics.reports.scope import Selection, of_workspace
 from analytics.reports.selected import Clicks, Figures, GroupClicks, figures, life
 from common.database import fetch
@@ -38,7 +39,6 @@ _LISTS = (
     Breakdown.LANGUAGE,
     Breakdown.REFERRER,
 )
-_COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME)
 _TOP = "SELECT id, key FROM unnest(%(ids)s::bigint[], %(keys)s::bigint[]) top (id, key)"
 _SPARKLINES = """
 SELECT l.public_id, t.day, sum(t.clicks)::bigint
@@ -78,7 +78,7 @@ def workspace_overview(
     Raises NotFound for a domain that the caller does not have. Raises InvalidFields if the dates contradict each
     other, or leave too much to add up.
     """
-    wanted = wanted_for(group, [*_LISTS, *_COMPLETE], _COMPLETE, limit, top=limit)
+    wanted = wanted_for(group, [*_LISTS, *SUMMED], SUMMED, limit, top=limit)
     report = _figures(owner, query, selection, clicks, wanted)
     return WorkspaceOverview(report, _top_links(report), groups_of(group, report, limit))
 
@@ -87,7 +87,7 @@ def workspace_totals(
     owner: Workspace, query: RequestedRange, selection: Selection, clicks: Clicks
 ) -> Figures:
     """Like the figures of `workspace_overview`, but without its lists of values and links."""
-    return _figures(owner, query, selection, clicks, Wanted(_COMPLETE, _COMPLETE, limit=0))
+    return _figures(owner, query, selection, clicks, Wanted(SUMMED, SUMMED, limit=0))
 
 
 def _figures(

@@ -18,6 +18,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.db.models.functions import Now
 from django.dispatch import receiver
 
+from accounts.callers import require_scope
 from accounts.caps import lock_count
 from accounts.history import name_author
 from accounts.models import Workspace
@@ -26,7 +27,7 @@ from accounts.workspaces import workspace_deleted
 from analytics.models import EndedShare, Share
 from analytics.shares.report import query_of
 from common.database import execute, in_one_transaction
-from common.errors import FieldError, Forbidden, InvalidFields, NotFound, ScopeRequired, ServiceError
+from common.errors import FieldError, Forbidden, InvalidFields, NotFound, ServiceError
 from common.ids import find_by_public_id
 from links.models import Link, SavedView, limits_of
 from links.saved_views import get_view, view_not_found
@@ -113,8 +114,7 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
     Raises NotFound, InvalidFields, TooManyShares, or ScopeRequired if the caller could not read the report itself.
     """
     subject = _subject_for(owner, fields.get("view_id"), fields.get("url_id"))
-    if owner.key is not None and not owner.key.scopes & Scope.ANALYTICS_READ.bit:
-        raise ScopeRequired(Scope.ANALYTICS_READ)
+    require_scope(owner, Scope.ANALYTICS_READ)
     if not is_shown(subject):
         raise InvalidFields([FieldError("viewId", "no_report", "The view has no report.")])
     query_of(subject, fields.get("period"), fields.get("timezone"))

@@ -153,6 +153,16 @@ def describe_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+def unwrap_parameters(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Refer to a named type directly: the description of a parameter is not in its schema."""
+    for operation in _operations(result):
+        for parameter in operation.get("parameters", ()):
+            schema = parameter["schema"]
+            if len(wrapped := schema.get("allOf", ())) == 1:
+                parameter["schema"] = {**wrapped[0], **{k: v for k, v in schema.items() if k != "allOf"}}
+    return result
+
+
 def _operations(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for methods in result["paths"].values():
         yield from methods.values()

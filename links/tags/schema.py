@@ -21,13 +21,6 @@ _BLANK = invalid("name", "blank_tag", "A tag must not be blank.")
 describe_tags = describe(
     "Tags",
     of="tag",
-    list=Operation(
-        "listTags",
-        "List the tags of your short links page by page.",
-        "One page; empty past the last page.",
-        description="Spellings that differ only in case are one tag.",
-        errors=[_TOO_DEEP, admission.TOO_MANY_CALLS],
-    ),
     retrieve=Operation("getTag", "Read a tag.", "The tag.", description="Its colour and its numbers."),
     partial_update=Operation(
         "updateTag",

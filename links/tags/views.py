@@ -17,17 +17,17 @@ from links.tags import changes, listing
 from links.tags.listing import tag_in_path
 from links.tags.representations import shown_tag, tag, tag_change
 from links.tags.schema import describe_tag_changes, describe_tags
-from links.tags.serializers import TagsQuery, UpdateTagSerializer
+from links.tags.serializers import UpdateTagSerializer
 
 
 @describe_tags
 class TagViewSet(ApiViewSet):
+    """Their list is in `analytics.tags`, which knows the clicks of a period."""
+
     lookup_field = "name"
     lookup_url_kwarg = "name"
     lookup_value_converter = "str"
-    queries = {"list": TagsQuery}
     access = {
-        "list": Access(Role.VIEWER, Scope.URLS_READ),
         "retrieve": Access(Role.VIEWER, Scope.URLS_READ),
         "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE),
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE),
@@ -37,14 +37,6 @@ class TagViewSet(ApiViewSet):
     def before_body(self, request: Request) -> None:
         if self.action in ("partial_update", "destroy"):
             self.request_stack.enter_context(costly_call(account_of(request)))
-
-    @returns(200, tags=[tag], pagination=PAGINATION)
-    def list(self, request: Request) -> dict[str, Any]:
-        parameters = self.read_query()
-        if parameters["with_clicks"]:
-            self.request_stack.enter_context(costly_call(account_of(request)))
-        page = listing.list_tags(workspace_of(request), **parameters)
-        return {"tags": [shown_tag(row) for row in page.rows], "pagination": pagination_of(page, parameters)}
 
     @returns(200, tag=tag)
     def retrieve(self, request: Request, name: str) -> dict[str, Any]:

@@ -21,6 +21,8 @@ def test_redocly_reports_no_warning(folder: Path) -> None:
     linted = node(
         node_modules() / "@redocly/cli/bin/cli.js",
         *("lint", "schema.json", "--extends", "recommended", "--format", "json", "--max-problems", "1000"),
+        # `/api/analytics/shares/{id}` and `…/{urlId}/clicks` differ for every id that exists.
+        *("--skip-rule", "no-ambiguous-paths"),
         cwd=folder,
     )
 

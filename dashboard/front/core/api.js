@@ -54,6 +54,7 @@ export class ApiError extends Error {
  * @property {Record<string, string | number | boolean | undefined>} [query]
  * @property {unknown} [body]
  * @property {string} [idempotencyKey] repeating a call with the same key is safe
+ * @property {string} [ifNoneMatch] the version that is known: if there is no other one, the status is 304, without a body
  * @property {string} [ifMatch] the version that an update expects. If there is another one, its status is 412.
  * @property {AbortSignal} [signal]
  * @property {boolean} [keepalive] the call goes on when the page is closed
@@ -98,6 +99,23 @@ export async function readWithVersion(path) {
 }
 
 /**
+ * For what is read again and again: a function like `call`, which returns its last result while that has not changed.
+ * @returns {(path: string, options: Options) => Promise<any>}
+ */
+export function repeatedRead() {
+    let last = { asked: "", version: "", data: /** @type {any} */ (null) };
+    return async (path, options) => {
+        const asked = JSON.stringify([path, options.query]);
+        const ifNoneMatch = asked === last.asked ? last.version : undefined;
+        const response = await send("GET", path, { ...options, ifNoneMatch });
+        if (response.status === 304) return last.data;
+        const { data } = await reach(response.json());
+        last = { asked, version: response.headers.get("ETag") ?? "", data };
+        return data;
+    };
+}
+
+/**
  * @param {string} method
  * @param {string} path
  * @param {Options} options
@@ -133,7 +151,7 @@ async function send(method, path, options) {
             signIn.value = "out";
             throw new SignedOut();
         }
-        const refused = response.ok ? null : await refusal(response, method);
+        const refused = response.ok || response.status === 304 ? null : await refusal(response, method);
         isAway.value = response.status === 503 && !WITH_ADVICE.includes(refused?.code ?? "");
         if (response.status === 404) notFound.value++;
         if (refused !== null) throw refused;
@@ -149,7 +167,7 @@ async function send(method, path, options) {
  * @param {Options} options
  * @param {string} token
  */
-function request(method, path, { query = {}, body, idempotencyKey, ifMatch, signal: aborted, keepalive, timeout = TIMEOUT_MILLISECONDS }, token) {
+function request(method, path, { query = {}, body, idempotencyKey, ifMatch, ifNoneMatch, signal: aborted, keepalive, timeout = TIMEOUT_MILLISECONDS }, token) {
     const url = new URL(`/api${path}`, location.origin);
     for (const [name, value] of Object.entries(query)) {
         if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
@@ -159,6 +177,7 @@ function request(method, path, { query = {}, body, idempotencyKey, ifMatch, sign
     if (workspaceId !== null) headers.set("X-Workspace", encodeURIComponent(workspaceId));
     if (body !== undefined) headers.set("Content-Type", "application/json");
     if (ifMatch !== undefined) headers.set("If-Match", ifMatch);
+    if (ifNoneMatch) headers.set("If-None-Match", ifNoneMatch);
     if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
     const limits = [AbortSignal.timeout(timeout), ...(aborted ? [aborted] : [])];
     return fetch(url, {

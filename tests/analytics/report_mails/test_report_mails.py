@@ -21,11 +21,11 @@ from analytics.report_mails.due import ATTEMPTS, RETRY_MINUTES, send_due, send_d
 from links.models import ClickCounter, Link
 from shortener_project.configuration.env import parse_mail_url
 from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.analytics.shared_reports import reader
 from testing.polling import DEADLINE
 from testing.refusals import broken_rules
 from testing.sign_in.smtp import MailServer, mail_server
 from testing.threads import at_once
-from tests.analytics.shares.shared import reader
 
 MakeLink = Callable[..., dict[str, Any]]
 ADDRESS = "/api/analytics/report-mails"

@@ -249,10 +249,12 @@ def test_the_examples_of_the_guide_work(api: APIClient, clicked: dict[str, Any])
     guide = (Path(__file__).parents[3] / "docs/guide.md").read_text()
     section = guide.partition("## Reports")[2].partition("\n## ")[0]
     paths = re.findall(r"curl [^'\n]*'http://127\.0\.0\.1:8000(/[^']+)'", section)
-    # The other example posts a share.
-    assert (len(paths), section.count("    $ curl")) == (2, 3)
+    [share] = re.findall(r"-d '(\{.*\})'", section)
+    assert len(paths) + 1 == section.count("    $ curl") == 3
     for path in paths:
         assert content(api.get(path))
+    shared = api.post("/api/analytics/shares", json.loads(share) | {"urlId": clicked["_id"]})
+    assert shared.status_code == 201
 
 
 def test_bad_formats_are_refused(api: APIClient, clicked: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from accounts.api_keys import new_key
 from accounts.models import User
 from accounts.rights import Scope
 from accounts.services import NewAccount
+from analytics import views
 from analytics.counting import unknown_codes
 from analytics.journal.records import UNKNOWN_CODE
 from analytics.models import MissedCode
@@ -22,6 +24,7 @@ from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import key_client_in
 from testing.analytics.clicks import drain
 from testing.analytics.journaled import journaled
+from testing.refusals import broken_rules
 
 HOST = "go.brand.example"
 NOW = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=2)
@@ -129,6 +132,54 @@ def test_the_nearest_link_is_one_of_the_workspace_on_the_domain(
     assert [(row["code"], row["nearest"]) for row in missed(api, "base")["codes"]] == [("wintre", None)]
 
 
+@pytest.mark.parametrize("batch", [1, 50])
+def test_a_file_has_all_codes(
+    api: APIClient, domain: Domain, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(views, "MAX_CODES_PER_PAGE", batch)
+    body = {"originalUrl": "https://example.com/", "customCode": "spring", "domainId": str(domain.public_id)}
+    link = api.post("/api/urls", body).json()["data"]["url"]["_id"]
+    requested(domain, "sprnig", referrer="=cmd()")
+    for _ in range(2):
+        requested(domain, "autumn")
+    drain()
+    rows = [json.loads(line) for line in file(api, domain, "unknown-codes", format="jsonl").splitlines()]
+    moment = NOW.isoformat().replace("+00:00", "Z")
+    empty = {"topReferrer": None, "nearestId": None, "nearestCode": None}
+    assert rows == [
+        {"code": "autumn", "hits": 2, "lastSeenAt": moment, **empty, "isAvailable": True},
+        {
+            "code": "sprnig",
+            "hits": 1,
+            "lastSeenAt": moment,
+            "topReferrer": rows[1]["topReferrer"],
+            "nearestId": link,
+            "nearestCode": "spring",
+            "isAvailable": True,
+        },
+    ]
+    assert file(api, domain, "unknown-codes", format="csv", startDate="2020-01-01", endDate="2020-01-02") == (
+        b"code,hits,lastSeenAt,topReferrer,nearestId,nearestCode,isAvailable\r\n"
+    )
+    assert file(api, domain, "unknown-codes", format="parquet")[:4] == b"PAR1"
+    day = str(NOW.date())
+    days = {"startDate": day, "endDate": day, "format": "csv"}
+    assert file(api, domain, "analytics", **days) == f"date,hits\r\n{day},3\r\n".encode()
+    for query, rule in (
+        ({"format": "csv", "page": 2}, ("page", "conflict")),
+        ({"format": "csv", "limit": 2}, ("limit", "conflict")),
+        ({"format": "xlsx"}, ("format", "invalid_choice")),
+        ({"manifest": "true"}, ("manifest", "conflict")),
+    ):
+        assert broken_rules(read(api, domain, **query)) == [rule]
+
+
+def file(client: APIClient, domain: Domain, part: str, **query: Any) -> bytes:
+    response: Any = client.get(f"/api/domains/{domain.public_id}/{part}", query)
+    assert response.status_code == 200, response.content
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
 def test_scanners_fill_a_day_and_no_more(
     api: APIClient, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +224,7 @@ def test_only_operators_see_the_codes_of_the_default_domain(
     requested(None, "misprint")
     drain()
     assert read(strange_api, domain).status_code == 404
+    assert read(strange_api, domain, format="csv").status_code == 404
     assert read(anonymous, domain).status_code == 401
     assert read(api, "unknown").status_code == 404
     assert read(api, "base").status_code == 404

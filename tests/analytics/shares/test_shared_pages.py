@@ -26,7 +26,7 @@ from analytics.serializers import (
 )
 from links.models import Link
 from testing.analytics.facts import Fact, record
-from tests.analytics.shares.shared import at, click_on, create_view, reader, share
+from testing.analytics.shared_reports import at, click_on, create_view, reader, share
 
 MakeLink = Callable[..., dict[str, Any]]
 EXPIRED = "2000-01-01T00:00:00Z"

@@ -20,10 +20,10 @@ from domains.models import Domain
 from links.models import DeletedLink, Link
 from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.analytics.shared_reports import create_view, reader, share
 from testing.links.many import UNKNOWN_ID
 from testing.refusals import broken_rules
 from testing.threads import at_once
-from tests.analytics.shares.shared import create_view, reader, share
 
 MakeLink = Callable[..., dict[str, Any]]
 LATER = "2100-01-01T00:00:00Z"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from accounts.rights import Role
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.analytics.facts import Fact, record
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -22,13 +24,16 @@ URL = "https://example.com/"
 def test_a_tag_is_renamed_merged_coloured_and_deleted(
     signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
-    make_link(tags=["sping", "mail"])
+    record(make_link(tags=["sping", "mail"])["_id"], [Fact(datetime.now(UTC).isoformat(), count=3)])
     make_link(tags=["spring"])
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/tags")
         tags = page.locator("[data-tag] .tag")
         expect(tags).to_have_text(["mail", "sping", "spring"])
+        expect(page.locator("[data-tag] small")).to_contain_text(
+            [f"{n} clicks in 30 days" for n in (3, 3, 0)]
+        )
         page.get_by_role("button", name="Actions for sping").click()
         page.get_by_role("button", name="Rename or colour").click()
         dialog = page.get_by_role("dialog")

@@ -101,6 +101,9 @@ def test_a_period_is_compared_with_the_one_before(
         page.locator("select[name=range]").select_option("all")
         expect(total(page, "clicks")).to_have_text("10")
         expect(page.get_by_label("Comparison")).to_be_disabled()
+        # A workspace has older clicks than those of its last days, too.
+        page.goto(f"{address}/dashboard/analytics?range=all&zone=UTC")
+        expect(total(page, "clicks")).to_have_text("10")
         assert visit.errors() == []
 
 

@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.workspaces import add_member, team
+from testing.analytics.shared_reports import click_on
 from testing.pages.dashboard import another_browser
-from tests.analytics.shares.shared import click_on
 from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.pages import WIDER
 
@@ -26,6 +26,7 @@ def share(page: Page, address: str, **fields: str) -> str:
     dialog = page.get_by_role("dialog", name="Share this report")
     for label, text in fields.items():
         dialog.get_by_label(label).fill(text)
+    expect(dialog.get_by_label("search engines")).to_be_checked()
     dialog.get_by_role("button", name="Create page").click()
     shown = dialog.locator(".secret")
     expect(shown).to_contain_text("/reports/")
@@ -105,7 +106,15 @@ def test_filters_are_shared_as_a_campaign(
             named = page.get_by_role("dialog").get_by_label("Name")
             expect(page.locator("[data-share]").first).to_be_visible()
             expect(named).to_have_count(0 if path == "analytics" else 1)
+        page.goto(f"{address}/dashboard/links/{link['_id']}/report")
+        page.get_by_role("button", name="Share", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("search engines").uncheck()
+        dialog.get_by_role("button", name="Create page").click()
+        expect(dialog.locator(".secret")).to_be_visible()
         assert visit.errors() == []
+    shares = api.get("/api/analytics/shares").json()["data"]["shares"]
+    assert [shared["noIndex"] for shared in shares] == [False, True, True]
     reports = [view["report"] for view in api.get("/api/views").json()["data"]["views"]]
     chosen = {"country": "DE", "period": "7d", "timezone": "UTC"}
     assert reports == [chosen, {**chosen, "urlIds": link["_id"]}]

@@ -1,5 +1,5 @@
 /** The endpoints of the reports of a link. */
-import { call, download } from "../../core/api.js";
+import { call, download, repeatedRead } from "../../core/api.js";
 
 /** @typedef {import("../../types/api.js").paths} Paths */
 /** @typedef {Paths["/api/analytics/{urlId}"]["get"]} OverviewOperation */
@@ -54,6 +54,16 @@ export const readDevices = (id, query, signal) => call("GET", `/analytics/${id}/
  * @returns {Promise<Places>}
  */
 export const readPlaces = (id, query, signal) => call("GET", `/analytics/${id}/geographic`, { query, signal });
+
+/**
+ * For polling: a function that reads the overview of a link, or of the workspace.
+ * @param {string | null} id
+ */
+export function overviewReader(id) {
+    const read = repeatedRead();
+    return (/** @type {OverviewQuery} */ query, /** @type {AbortSignal} */ signal) =>
+        /** @type {Promise<Overview>} */ (read(pathOf(id), { query, signal }));
+}
 
 /** @param {string | null} id of a link; null: the workspace */
 const pathOf = id => (id === null ? "/analytics" : `/analytics/${id}`);

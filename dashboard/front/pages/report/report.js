@@ -5,7 +5,7 @@ import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { addDays, today } from "./days.js";
-import { listRequests, readDevices, readFile, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
+import { listRequests, overviewReader, readDevices, readFile, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
 import { parametersOf } from "./filters.js";
 import { listsOf } from "./lists.js";
 import { periodOf } from "./period.js";
@@ -45,10 +45,12 @@ const API_KINDS = { all: undefined, click: "click", refused: "refused", notCount
 export class Report {
     /** The choice for which the figures were loaded. */
     #loaded = "";
+    #readCounts;
 
     /** @param {string | null} id of a link; null: the links of the workspace */
     constructor(id) {
         this.id = id;
+        this.#readCounts = overviewReader(id);
         /** @type {import("../../core/html.js").Signal<import("../../core/endpoints.js").Url | null>} */
         this.link = signal(/** @type {any} */ (null));
         /** @type {import("../../core/html.js").Signal<Figures | null>} */
@@ -134,12 +136,12 @@ export class Report {
 
     /**
      * Counts of the current and the previous UTC day. They change with every request that the service counts, and cost
-     * little to read, because the service stores them by UTC day.
+     * little to read, because the service stores them by UTC day and sends them only after a change.
      * @param {AbortSignal} aborted
      */
     async #counts(aborted) {
         const startDate = addDays(today("UTC"), -1);
-        const counted = await this.#read({ startDate, limit: 1 }, aborted);
+        const counted = await this.#readCounts({ startDate, limit: 1 }, aborted);
         const { totalClicks, uniqueClicks, notCounted, refused } = counted;
         return JSON.stringify([totalClicks, uniqueClicks, notCounted, refused]);
     }
@@ -241,7 +243,7 @@ const intervalOf = ({ interval }) => (interval === "week" ? "day" : interval);
  */
 const logQuery = ({ period, filters, kind }) => ({ ...filters, ...daysQuery(period), kind: API_KINDS[kind] ?? filters.kind });
 
-/** @param {Period} period */
+/** Without a period and dates, a report of a workspace has its last days only. @param {Period} period */
 function daysQuery({ zone, days }) {
-    return days === null ? { timezone: zone } : { startDate: days.start, endDate: days.end, timezone: zone };
+    return days === null ? { period: /** @type {const} */ ("all"), timezone: zone } : { startDate: days.start, endDate: days.end, timezone: zone };
 }

@@ -36,6 +36,7 @@ function Form({ urlId, views, onDone }) {
     const name = useSignal("");
     const password = useSignal("");
     const expiresAt = useSignal("");
+    const noIndex = useSignal(true);
     const address = useSignal(/** @type {string | null} */ (null));
     const report = reportOf(query.value);
     const { zone } = periodOf(query.value);
@@ -48,7 +49,7 @@ function Form({ urlId, views, onDone }) {
     const submit = async event => {
         event.preventDefault();
         await sending.run(async () => {
-            const common = { password: password.value || null, expiresAt: fromLocalInput(expiresAt.value) };
+            const common = { password: password.value || null, expiresAt: fromLocalInput(expiresAt.value), noIndex: noIndex.value };
             /** @type {import("./share_endpoints.js").ShareFields} */
             let subject = { viewId: view?._id };
             if (isOfLink) subject = { urlId, period: /** @type {any} */ (report.period ?? "30d"), timezone: zone };
@@ -70,6 +71,10 @@ function Form({ urlId, views, onDone }) {
             html`<${Input} sending=${sending} name="name" label=${t("views.name")} hint=${t("sharing.nameText")} value=${name} type="text" required maxlength="60" dir="auto" autocomplete="off" />`}
             <${Input} sending=${sending} name="password" label=${t("sharing.password")} hint=${t("sharing.optional")} value=${password} type="text" maxlength="128" autocomplete="off" />
             <${Input} sending=${sending} name="expiresAt" label=${t("apiKeys.expiresAt")} hint=${t("apiKeys.expiryHint")} value=${expiresAt} type="datetime-local" />
+            <label>
+                <input type="checkbox" name="noIndex" checked=${noIndex.value} onChange=${(/** @type {any} */ event) => (noIndex.value = event.target.checked)} />
+                ${t("sharing.noIndex")}
+            </label>
             <${Submit} sending=${sending} fields=${["name", "password", "expiresAt"]} label=${t("sharing.create")} />
         </form>
     `;

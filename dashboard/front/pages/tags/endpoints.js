@@ -3,6 +3,7 @@ import { call } from "../../core/api.js";
 
 /** @typedef {import("../../core/endpoints.js").Schemas} Schemas */
 /** @typedef {Schemas["Tag"]} Tag */
+/** @typedef {Schemas["ListedTag"]} ListedTag */
 /** @typedef {Schemas["TagChange"]} TagChange */
 /** @typedef {import("../../core/endpoints.js").Paths["/api/tags"]["get"]["responses"][200]["content"]["application/json"]["data"]} TagPage */
 
@@ -10,7 +11,7 @@ import { call } from "../../core/api.js";
 const addressOf = name => `/tags/${encodeURIComponent(name).replaceAll("%2F", "%252F")}`;
 
 /**
- * @param {{page: number, limit: number, search: string}} query
+ * @param {{page: number, limit: number, search: string, period?: "30d"}} query
  * @returns {Promise<TagPage>}
  */
 export const listTags = query => call("GET", "/tags", { query });

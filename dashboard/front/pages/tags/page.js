@@ -32,8 +32,10 @@ export function Page() {
     const search = useSignal(query.value.get("search") ?? "");
     const sought = query.value.get("search") ?? "";
     const loaded = useLoaded(() => listTags({ page, limit: PAGE_SIZE, search: sought }), [page, sought]);
+    // Of many links, they take longer than the list, or cannot be added up.
+    const clicked = useLoaded(() => clicksOf({ page, limit: PAGE_SIZE, search: sought }), [page, sought]);
     const refresh = async () => {
-        await Promise.all([loaded.refresh(), loadTags()]);
+        await Promise.all([loaded.refresh(), clicked.refresh(), loadTags()]);
     };
     /** @param {number} next */
     const turn = next => navigate(addressOf(sought, next));
@@ -78,7 +80,7 @@ export function Page() {
             <${Pending} of=${loaded} />
             ${value?.tags.length === 0 && html`<p>${t(sought ? "tags.noneFound" : "tags.none")}</p>`}
             <ul class="cards tags-of-workspace">
-                ${value?.tags.map(tag => html`<${Row} key=${tag.name} tag=${tag} onDelete=${() => remove(tag)} />`)}
+                ${value?.tags.map(tag => html`<${Row} key=${tag.name} tag=${tag} clicks=${clicked.value?.get(tag.name)} onDelete=${() => remove(tag)} />`)}
             </ul>
             ${value !== null && html`<${PageTurner} pagination=${value.pagination} page=${page} onTurn=${turn} counted="tags.total" />`}
         </div>
@@ -92,8 +94,17 @@ function addressOf(search, page) {
     return `/dashboard/tags${parameters && `?${parameters}`}`;
 }
 
-/** @param {{tag: Tag, onDelete: () => void}} properties */
-function Row({ tag, onDelete }) {
+/**
+ * The clicks of the last 30 days (UTC) by tag; none if they cannot be added up.
+ * @param {{page: number, limit: number, search: string}} of
+ */
+async function clicksOf(of) {
+    const { tags } = await listTags({ ...of, period: "30d" }).catch(() => ({ tags: [] }));
+    return new Map(tags.map(({ name, clicks = 0 }) => [name, clicks]));
+}
+
+/** @param {{tag: Tag, clicks?: number, onDelete: () => void}} properties */
+function Row({ tag, clicks, onDelete }) {
     const open = () => {
         changed.value = tag;
         isOpen.value = true;
@@ -109,6 +120,7 @@ function Row({ tag, onDelete }) {
                 <small>
                     ${t("tags.links", { count: tag.linkCount, links: number(tag.linkCount) })} ·${" "}
                     <a href=${`/dashboard/analytics?tags=${encodeURIComponent(tag.name)}`} aria-label=${`${t("analytics.title")}: ${tag.name}`}>${t("analytics.title")}</a>
+                    ${clicks !== undefined && ` · ${t("tags.clicks", { count: clicks, clicks: number(clicks) })}`}
                 </small>
             </div>
             ${may("editor") &&
