@@ -312,8 +312,9 @@ class _WorkspaceReport(_Report):
     def other_urls(self) -> dict[str, Any]:
         unique = self.overview.unique_clicks
         shown = sum(top.unique_clicks or 0 for top in self.top)
-        clicks = self.overview.clicks - sum(top.clicks for top in self.top)
-        return _other_urls((clicks, None if unique is None else unique - shown))
+        # Those of large workspaces are read after the totals, and may have further clicks.
+        clicks = max(0, self.overview.clicks - sum(top.clicks for top in self.top))
+        return _other_urls((clicks, None if unique is None else max(0, unique - shown)))
 
 
 # The value of these lists is "DE Berlin"; the rest is "other".

@@ -29,7 +29,10 @@ from analytics.models import Dimension, JournalLoss, Kind
 
 
 class Check(NamedTuple):
-    """Two queries that must return the same ``n`` for the same keys. A missing row counts as 0."""
+    """Two queries that must return the same ``n`` for the same keys. A missing row counts as 0.
+
+    ``of_rollups``: also of the numbers that stand for roll-ups instead of links.
+    """
 
     keys: tuple[str, ...]
     left_name: str
@@ -37,6 +40,7 @@ class Check(NamedTuple):
     right_name: str
     right: str
     differ: str = "<>"
+    of_rollups: bool = False
 
 
 _DAY = "(date '1970-01-01' + minute / 1440)"
@@ -69,6 +73,7 @@ LIFETIMES = Check(
         SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_daycount
         WHERE day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3
     """,
+    of_rollups=True,
 )  # fmt: skip
 MONTHS = Check(
     ("link_id", "month", "dimension", "value"),
@@ -81,8 +86,15 @@ MONTHS = Check(
         WHERE month = {month_of("day")} AND dimension <> {Dimension.OUTCOME}
         AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
     """,
+    of_rollups=True,
 )  # fmt: skip
-_ROLLED = "JOIN analytics_rollup r ON r.is_complete AND r.id = -t.link_id"
+# Housekeeping deletes those of deleted workspaces and domains.
+_ROLLED = """
+JOIN analytics_rollup r ON r.is_complete AND r.id = -t.link_id AND (
+    EXISTS (SELECT FROM accounts_workspace WHERE id = r.owner_id)
+    OR EXISTS (SELECT FROM domains_domain WHERE id = r.domain_id)
+)
+"""
 _OF_LINKS = (
     "JOIN analytics_rolledlink USING (link_id) JOIN analytics_rollup r ON r.is_complete AND r.id = rollup"
 )
@@ -285,7 +297,10 @@ def checked_values(cursor: CursorWrapper) -> dict[str, Any]:
 
 def differences_query(check: Check) -> str:
     """Return the query whose rows differ: the keys, and the two figures ``left`` and ``right``."""
-    existing = "AND link_id IN (SELECT link_id FROM links_clickcounter)" if check.keys[0] == "link_id" else ""
+    links = "SELECT link_id FROM links_clickcounter"
+    if check.of_rollups:
+        links += " UNION ALL SELECT -id FROM analytics_rollup WHERE is_complete"
+    existing = f"AND link_id IN ({links})" if check.keys[0] == "link_id" else ""
     return f"""
     SELECT {", ".join(check.keys)}, coalesce(l.n, 0) AS "left", coalesce(r.n, 0) AS "right"
     FROM ({check.left}) l FULL JOIN ({check.right}) r USING ({", ".join(check.keys)})

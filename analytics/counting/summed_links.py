@@ -111,6 +111,10 @@ SELECT id FROM analytics_rollup r WHERE NOT is_complete AND begun_at < now() - i
 OR NOT EXISTS (SELECT FROM accounts_workspace WHERE id = r.owner_id)
 AND NOT EXISTS (SELECT FROM domains_domain WHERE id = r.domain_id)
 """
+# Of a roll-up that was deleted while somebody was beginning it.
+_FORGET_CHANGES = """
+DELETE FROM analytics_rollupchange c WHERE NOT EXISTS (SELECT FROM analytics_rollup WHERE id = -c.link_id)
+"""
 _MARK_MONTHS = f"""
 INSERT INTO analytics_busymonth (link_id, month)
 SELECT DISTINCT link_id, {month_of("day")} FROM analytics_rollupchange
@@ -281,6 +285,7 @@ def begin_rollups(clicks: int = MANY_CLICKS, links: int = MANY_LINKS) -> None:
     """
     for (number,) in fetch(_GONE):
         _delete(number)
+    execute(_FORGET_CHANGES)
     for candidates in (_LARGE_WORKSPACES, _LARGE_DOMAINS):
         for owner, domain in fetch(candidates, {"clicks": clicks, "links": links}):
             _begin(owner, domain)
@@ -293,14 +298,15 @@ def _begin(owner: int | None, domain: int | None) -> None:
     """
     reader = connection.copy()
     try:
+        reader.set_autocommit(False)
+        with reader.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         with transaction.atomic():
             _lock_everything()
             rows = fetch(_BEGIN, [owner, domain])
             if not rows:
                 return
-            reader.set_autocommit(False)
             with reader.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 # The first query decides what the transaction sees.
                 cursor.execute("SELECT")
         [(number,)] = rows
@@ -317,9 +323,8 @@ def _begin(owner: int | None, domain: int | None) -> None:
         _mark_months(number)
     finally:
         reader.close()
-    if not execute("UPDATE analytics_rollup SET is_complete = true WHERE id = %s", [number]):
-        # Another host has taken this one for interrupted.
-        execute("DELETE FROM analytics_rollupchange WHERE link_id = %s", [-number])
+    # Unless another host has deleted it, or a change was too large.
+    execute("UPDATE analytics_rollup SET is_complete = true WHERE id = %s AND begun_at <> 'epoch'", [number])
     fold_changes()
 
 
@@ -332,8 +337,9 @@ def _mark_months(number: int) -> None:
 
 def _delete(number: int) -> None:
     with transaction.atomic():
-        _lock_everything()
+        # First, because batches would wait for the fold.
         execute("SELECT pg_advisory_xact_lock(%s)", [_FOLD_LOCK])
+        _lock_everything()
         execute("DELETE FROM analytics_rollup WHERE id = %s", [number])
         execute("DELETE FROM analytics_rollupchange WHERE link_id = %s", [-number])
         # Its days are deleted like those of a link.

@@ -30,7 +30,7 @@ _ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
 _OF_WORKSPACE = "(SELECT id FROM analytics_rollup WHERE owner_id = %(owner)s AND is_complete)"
 _OF_DOMAIN = """(
     SELECT r.id FROM analytics_rollup r JOIN domains_domain d ON d.id = r.domain_id
-    WHERE d.public_id = %(rolled_domain)s AND r.is_complete
+    WHERE d.public_id = %(rolled_domain)s AND d.owner_id = %(owner)s AND r.is_complete
 )"""
 # Whether a roll-up has the link in braces.
 _IS_OF_WORKSPACE = "(SELECT owner_id FROM links_clickcounter WHERE link_id = {}) = %(owner)s"

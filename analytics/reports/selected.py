@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
-from analytics.reports.costs import FEWER, admit, fetch_bounded
+from analytics.reports.costs import FEWER, ReportTooSlow, admit, fetch_bounded
 from analytics.reports.figures import Row, Statement, Wanted, from_rollups, top_links
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
@@ -129,7 +130,9 @@ def figures(
         if wanted.group is None or wanted.group.is_heat:
             scope = scope.rolled()
         statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
-    with admit(scope.owner, is_costly=is_raw or scope.is_costly):
+    # The requests of parts of days are looked for among those of all workspaces.
+    has_edges = scope.is_rolled and bool(period.edges)
+    with admit(scope.owner, is_costly=is_raw or scope.is_costly or has_edges):
         rows = fetch_bounded(*statement, _LIMITS)
     # In the order of the lists: the rest comes last.
     rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
@@ -177,7 +180,9 @@ def figures(
 
 
 def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:
-    with admit(scope.owner, is_costly=True):
+    """Nothing if that takes too long, because others have many more links."""
+    found: list[tuple[Any, ...]] = []
+    with admit(scope.owner, is_costly=True), suppress(ReportTooSlow):
         for of in (_FIRST_LOOK, None):
             found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS)
             if len(found) == top:

@@ -76,11 +76,22 @@ SELECT s.link_id, r.id FROM links_searchable s JOIN analytics_rollup r ON r.doma
 COMMENT ON VIEW analytics_rolledlink IS 'The links of each roll-up.';
 
 -- The same for the roll-ups of these workspaces and domains. The lock lets nobody begin a roll-up meanwhile, which would
--- miss the change.
+-- miss the change. A request must not take seconds: of links with too many rows, their roll-ups are begun again instead.
 CREATE FUNCTION analytics_change_rollups(links bigint[], owners bigint[], domains bigint[], sign integer) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(5823146);
+    IF NOT EXISTS (SELECT FROM analytics_rollup) THEN
+        RETURN;
+    END IF;
+    IF 100000 < (SELECT count(*) FROM (
+        (SELECT FROM analytics_daytotal WHERE link_id = ANY (links) LIMIT 100001)
+        UNION ALL (SELECT FROM analytics_busydaycount WHERE link_id = ANY (links) LIMIT 100001)
+    ) rows) THEN
+        UPDATE analytics_rollup SET is_complete = false, begun_at = 'epoch'
+        WHERE owner_id = ANY (owners) OR domain_id = ANY (domains);
+        RETURN;
+    END IF;
     PERFORM analytics_change_rollup(changed.id, changed.links, sign) FROM (
         SELECT r.id, array_agg(link) AS links FROM unnest(links, owners) moved (link, owner)
         JOIN analytics_rollup r ON r.owner_id = moved.owner GROUP BY 1
