@@ -29,7 +29,7 @@ from analytics.shares import refusals
 from analytics.shares.report import LISTS, SharedReport, as_csv, read_report
 from analytics.shares.services import ShareEnded, open_share
 from common.countries import COUNTRY_NAMES
-from common.errors import InvalidFields, NotFound, TooManyAttempts
+from common.errors import InvalidFields, NotFound, TooManyAttempts, Unavailable
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.http.languages import page_language
 from common.secrets import CurrentKeySigner
@@ -93,6 +93,8 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
         return refuse(request, refusals.NOT_FOUND)
     except InvalidFields:
         return refuse(request, refusals.UNREADABLE)
+    except Unavailable:
+        return refuse(request, refusals.UNAVAILABLE)
     if is_file:
         return _with_robots(_file(report), share)
     with override(page_language(request.headers.get("Accept-Language", ""))):

@@ -9,13 +9,17 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from django.db import connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.services import NewAccount
 from analytics.models import Share
+from analytics.reports import selected
+from analytics.reports.costs import ReportTooSlow
 from analytics.serializers import (
     ClicksQuery,
     ErasureQuery,
@@ -24,7 +28,8 @@ from analytics.serializers import (
     ValuesQuery,
     WorkspaceQuery,
 )
-from links.models import Link
+from bans.services import ban_account, ban_host
+from links.models import Link, LinkBan
 from testing.analytics.facts import Fact, record
 from testing.analytics.shared_reports import at, click_on, create_view, reader, share
 
@@ -226,6 +231,39 @@ def test_what_has_ended_is_gone_without_a_hint(
     assert api.post(f"/api/urls/{link['_id']}/undelete").status_code == 200
     statuses = [shared["status"] for shared in api.get("/api/analytics/shares").json()["data"]["shares"]]
     assert sorted(statuses) == ["active", "expired", *["unavailable"] * 3]
+
+
+def test_bans_end_shares_while_they_last(api: APIClient, alice: NewAccount, make_link: MakeLink) -> None:
+    link, other = make_link(originalUrl="https://bad.example/")["_id"], make_link()["_id"]
+    subjects = ({"viewId": create_view(api)}, {"urlId": link}, {"urlId": other})
+    paths = [share(api, **subject)[0] for subject in subjects]
+    banned = Link.objects.get(public_id=link)
+    bans: tuple[tuple[Callable[[], Any], list[int]], ...] = (
+        (lambda: ban_account(owner=alice.workspace), [410, 410, 410]),
+        (lambda: ban_host(host="bad.example"), [200, 410, 200]),
+        (lambda: LinkBan.objects.create(link=banned), [200, 410, 200]),
+    )
+    for begin, expected in bans:
+        ban = begin()
+        for suffix in ("", ".csv"):
+            assert [reader().get(path + suffix).status_code for path in paths] == expected
+        ban.delete()
+        assert [reader().get(path).status_code for path in paths] == [200, 200, 200]
+
+
+def test_a_report_that_takes_too_long_is_unavailable(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = share(api, urlId=make_link(title="Spring")["_id"])
+
+    def fail(*given: Any) -> None:
+        raise ReportTooSlow
+
+    monkeypatch.setattr(selected, "fetch_bounded", fail)
+    for suffix in ("", ".csv"):
+        assert "This report cannot be read right now." in read(path + suffix, 503)
+        assert "Dieser Bericht lässt sich gerade nicht lesen." in read(path + suffix, 503, "de")
+        assert reader().get(path + suffix)["Retry-After"] == "2"
 
 
 def move(link: str, owner: Any) -> None:
