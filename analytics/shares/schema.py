@@ -36,7 +36,7 @@ describe_shares = describe(
         "The share with the address of its page, which is shown once.",
         description="The page needs no account and sets no cookies. It always shows the view or the link as it is"
         " then, and nothing else: no parameter changes its links, filters or period. Once the share has expired or is"
-        " deleted, and while its view or link is gone, the page answers 410. A workspace has at most"
+        " deleted, and while its view or link is gone or banned, the page answers 410. A workspace has at most"
         f" {MAX_SHARES} shares.",
         examples=[
             {"urlId": "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75", "period": "30d", "password": "open sesame"}

@@ -134,7 +134,7 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
 
 
 def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> Listed:
-    """Raises NotFound."""
+    """Raises NotFound, or ScopeRequired if the caller could not read the report itself."""
     values = dict(changes)
     if "password" in values:
         values["password"] = _hashed(values["password"])
@@ -142,6 +142,7 @@ def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]
     def work() -> None:
         name_author()
         share = _found(owner, public_id, lock=True)
+        require_scope(owner, Scope.ANALYTICS_READ)
         for name, value in values.items():
             setattr(share, name, value)
         share.save(update_fields=[*values, "updated_at"])
