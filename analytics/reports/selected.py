@@ -129,7 +129,7 @@ def figures(
         if wanted.group is None or wanted.group.is_heat:
             scope = scope.rolled()
         statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
-    with admit(scope.owner, is_costly=is_raw or scope.is_costly):
+    with admit(scope.owner, is_costly=is_raw or scope.is_costly, is_public=scope.is_public):
         rows = fetch_bounded(*statement, _LIMITS)
     # In the order of the lists: the rest comes last.
     rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
@@ -177,7 +177,7 @@ def figures(
 
 
 def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:
-    with admit(scope.owner, is_costly=True):
+    with admit(scope.owner, is_costly=True, is_public=scope.is_public):
         for of in (_FIRST_LOOK, None):
             found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS)
             if len(found) == top:

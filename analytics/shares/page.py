@@ -20,7 +20,7 @@ from django.utils import formats, timezone
 from django.utils.translation import get_language_info, override
 from django.utils.translation import gettext as _
 
-from accounts.admission import Admission
+from accounts.admission import Admission, TooManyAtOnce
 from accounts.password_hashing import admit_network, link_hashing
 from analytics.dimensions import DIRECT, UNKNOWN
 from analytics.models import Share
@@ -85,6 +85,8 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
             )
         with reading.admit(f"network {customer_network(address)}"):
             report = read_report(share, subject)
+    except (TooManyAtOnce, Unavailable):
+        return refuse(request, refusals.UNAVAILABLE)
     except TooManyAttempts as error:
         return refuse_attempts(request, refusals.LIMITED, error)
     except ShareEnded:
@@ -93,8 +95,6 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
         return refuse(request, refusals.NOT_FOUND)
     except InvalidFields:
         return refuse(request, refusals.UNREADABLE)
-    except Unavailable:
-        return refuse(request, refusals.UNAVAILABLE)
     if is_file:
         return _with_robots(_file(report), share)
     with override(page_language(request.headers.get("Accept-Language", ""))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,9 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.admission import PUBLIC_REPORTS_PER_WORKSPACE, REPORTS_PER_WORKSPACE, costly_report
 from accounts.services import NewAccount
 from analytics.models import Share
-from analytics.reports import selected
+from analytics.reports import scope, selected
 from analytics.reports.costs import ReportTooSlow
 from analytics.serializers import (
     ClicksQuery,
@@ -264,6 +266,23 @@ def test_a_report_that_takes_too_long_is_unavailable(
         assert "This report cannot be read right now." in read(path + suffix, 503)
         assert "Dieser Bericht lässt sich gerade nicht lesen." in read(path + suffix, 503, "de")
         assert reader().get(path + suffix)["Retry-After"] == "2"
+
+
+def test_readers_do_not_use_up_the_reports_of_the_workspace(
+    api: APIClient, alice: NewAccount, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scope, "CHEAP_LINKS", 0)
+    path, _ = share(api, urlId=make_link()["_id"])
+    with ExitStack() as running:
+        for _ in range(PUBLIC_REPORTS_PER_WORKSPACE):
+            running.enter_context(costly_report(alice.workspace.pk, is_public=True))
+        assert "This report cannot be read right now." in read(path, 503)
+        assert api.get("/api/analytics").status_code == 200
+    with ExitStack() as running:
+        for _ in range(REPORTS_PER_WORKSPACE):
+            running.enter_context(costly_report(alice.workspace.pk))
+        assert api.get("/api/analytics").status_code == 429
+        assert figures(read(path))["Clicks"] == "0"
 
 
 def move(link: str, owner: Any) -> None:
