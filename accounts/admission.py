@@ -20,6 +20,8 @@ PER_PROCESS = 3
 LEASE_SECONDS = 120
 # A page of the dashboard reads several reports at once.
 REPORTS_PER_WORKSPACE = 8
+# Those that anybody reads, and so nobody of the workspace waits for.
+PUBLIC_REPORTS_PER_WORKSPACE = 2
 # A report is a few statements, each of which the database ends sooner.
 REPORT_SECONDS = 15
 _RETRY_SECONDS = 2
@@ -52,9 +54,12 @@ def costly_call(user: User) -> Iterator[None]:
 
 
 @contextmanager
-def costly_report(workspace: int) -> Iterator[None]:
+def costly_report(workspace: int, *, is_public: bool = False) -> Iterator[None]:
     """Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
-    with _leased(f"costly reports of {workspace}", REPORTS_PER_WORKSPACE, REPORT_SECONDS):
+    subject, limit = f"costly reports of {workspace}", REPORTS_PER_WORKSPACE
+    if is_public:
+        subject, limit = f"costly public reports of {workspace}", PUBLIC_REPORTS_PER_WORKSPACE
+    with _leased(subject, limit, REPORT_SECONDS):
         yield
 
 

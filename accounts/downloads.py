@@ -1,7 +1,7 @@
-"""Responses that are produced while their client reads them, and how many a workspace has at once, over all hosts.
+"""Responses that are produced while their client reads them, and how many a workspace or an account has at once.
 
 A client that reads slowly occupies no thread, because the server pauses its response, and ends one that is read too
-slowly. Producing a response occupies a thread, so that has a longest time, too.
+slowly. Producing a response occupies a thread, so that has a longest time, too. The limits are those of all hosts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from contextlib import suppress
 from django.db import Error
 
 from common.errors import Unavailable
-from limits.rates import Lease, acquire_lease, release_lease
+from limits.rates import Lease, acquire_lease, release_lease, renew_lease
 
 PER_WORKSPACE = 2
+# In all of its workspaces.
+PER_ACCOUNT = 4
 # The longest time that a thread produces a download. One whose worker was killed counts for so long.
 MAX_SECONDS = 600
+# A client may take longer to read a response, which keeps its places.
+RENEWED_SECONDS = 60
 
 
 class Busy(Unavailable):
@@ -32,13 +36,12 @@ class Download:
     Raises Busy. The creator must close it.
     """
 
-    def __init__(self, workspace: int, chunks: Iterator[bytes]) -> None:
-        subject = f"downloads of workspace {workspace}"
-        self._lease: Lease | None = acquire_lease(subject, limit=PER_WORKSPACE, seconds=MAX_SECONDS)
-        if self._lease is None:
-            raise Busy
+    def __init__(self, chunks: Iterator[bytes], *, workspace: int, account: int) -> None:
+        self._leases: list[Lease] = []
         self._chunks = chunks
         try:
+            self._acquire(f"downloads of workspace {workspace}", PER_WORKSPACE)
+            self._acquire(f"downloads of account {account}", PER_ACCOUNT)
             self._first = next(chunks, b"")
         except BaseException:
             self.close()
@@ -46,9 +49,12 @@ class Download:
 
     def __iter__(self) -> Iterator[bytes]:
         yield self._take_first()
-        busy = 0.0
+        busy, renewed = 0.0, time.monotonic()
         while busy < MAX_SECONDS:
             started = time.monotonic()
+            if started - renewed >= RENEWED_SECONDS:
+                self._renew()
+                renewed = started
             chunk = next(self._chunks, None)
             busy += time.monotonic() - started
             if chunk is None:
@@ -58,11 +64,24 @@ class Download:
         raise TimeoutError("A download took too long to produce.")
 
     def close(self) -> None:
-        lease, self._lease = self._lease, None
-        if lease is not None:
+        leases, self._leases = self._leases, []
+        for lease in leases:
             # If the database is unavailable, the lease expires.
             with suppress(Error):
                 release_lease(lease)
+
+    def _acquire(self, subject: str, limit: int) -> None:
+        lease = acquire_lease(subject, limit=limit, seconds=MAX_SECONDS)
+        if lease is None:
+            raise Busy
+        self._leases.append(lease)
+
+    def _renew(self) -> None:
+        for number, lease in enumerate(self._leases):
+            renewed = renew_lease(lease, seconds=MAX_SECONDS)
+            if renewed is None:
+                raise TimeoutError("A download was read too slowly.")
+            self._leases[number] = renewed
 
     def _take_first(self) -> bytes:
         """Keep no reference, so that a paused response holds only its unsent bytes."""

@@ -20,8 +20,8 @@ _CONTENT_TYPES[".mjs"] = _CONTENT_TYPES[".js"]
 
 
 # The types of our modules are for editors, and would be a quarter of what a page loads. Vendored files keep their
-# licences.
-_TYPES = re.compile(rb"^[ \t]*/\*\*.*?\*/", re.DOTALL | re.MULTILINE)
+# licences. The linter refuses texts that look like such a comment.
+_TYPES = re.compile(rb"^[ \t]*/\*\*(?!/).*?\*/", re.DOTALL | re.MULTILINE)
 _VENDORED = ("vendor/", "icons/")
 
 
@@ -51,10 +51,10 @@ def names() -> Mapping[str, Path]:
 
 @cache
 def version() -> str:
-    """Changes with any file. It is a part of the URLs, so browsers may keep each file for as long as they like."""
+    """Changes with any file as it is served. URLs have it, so browsers may keep each file as long as they like."""
     digest = hashlib.sha256()
-    for name, path in names().items():
-        digest.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    for name in names():
+        digest.update(f"{name}\0{hashlib.sha256(_served(name)).hexdigest()}\0".encode())
     return digest.hexdigest()[:16]
 
 
@@ -71,11 +71,13 @@ def read(name: str) -> File | None:
 
 @cache
 def _read(name: str) -> File:
+    return File(compressed(_served(name)), _CONTENT_TYPES[names()[name].suffix])
+
+
+def _served(name: str) -> bytes:
     path = names()[name]
-    content = path.read_bytes()
-    if path.suffix == ".js" and not name.startswith(_VENDORED):
-        content = _without_types(content)
-    return File(compressed(content), _CONTENT_TYPES[path.suffix])
+    is_our_module = path.suffix == ".js" and not name.startswith(_VENDORED)
+    return _without_types(path.read_bytes()) if is_our_module else path.read_bytes()
 
 
 def _without_types(module: bytes) -> bytes:

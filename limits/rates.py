@@ -102,6 +102,13 @@ WHERE (
 RETURNING attempts[cardinality(attempts)]
 """
 
+_RENEW = """
+UPDATE limits_attemptlog SET attempts = array_remove(attempts, %(started)s) || clock_timestamp()
+WHERE subject = %(subject)s AND %(started)s = ANY(attempts)
+    AND %(started)s > clock_timestamp() - %(seconds)s * interval '1 s'
+RETURNING attempts[cardinality(attempts)]
+"""
+
 
 class Lease(NamedTuple):
     """A running call. It counts until its release or, if its worker was killed, until it expires."""
@@ -115,6 +122,12 @@ def acquire_lease(subject: str, *, limit: int, seconds: int) -> Lease | None:
     digest = digest_subject(subject)
     rows = fetch(_ACQUIRE, {"subject": digest, "limit": limit, "seconds": seconds})
     return Lease(digest, rows[0][0]) if rows else None
+
+
+def renew_lease(lease: Lease, *, seconds: int) -> Lease | None:
+    """Let a call expire ``seconds`` from now. Returns None if it has expired, so that another may have its place."""
+    rows = fetch(_RENEW, {**lease._asdict(), "seconds": seconds})
+    return Lease(lease.subject, rows[0][0]) if rows else None
 
 
 def release_lease(lease: Lease) -> None:

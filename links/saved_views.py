@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from accounts.callers import require_scope
 from accounts.caps import lock_count
 from accounts.models import Workspace
+from accounts.rights import Scope
 from common.database import in_one_transaction, refusing
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import find_by_public_id
@@ -63,10 +65,12 @@ def create_view(*, owner: Workspace, **fields: Any) -> SavedView:
 
 
 def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> SavedView:
-    """Raises NotFound or ViewExists."""
+    """Raises NotFound or ViewExists, or ScopeRequired if the caller could not read the report, which may be shared."""
 
     def work() -> SavedView:
         view = get_view(owner, public_id, lock=True)
+        if changes.get("report", view.report) != view.report:
+            require_scope(owner, Scope.ANALYTICS_READ)
         for name, value in changes.items():
             setattr(view, name, value)
         view.save(update_fields=[*changes, "updated_at"])

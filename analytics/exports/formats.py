@@ -80,9 +80,10 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Column]], Writer]]] = {
 
 
 def written(table: Table, file_format: str) -> Iterator[bytes]:
-    """Yield the file in chunks."""
+    """Yield the file in chunks, the first of which has the first rows: if nobody can read them, there is no file."""
     writer = FORMATS[file_format][1](table.columns)
-    yield writer.start()
+    begun = writer.start()
     for rows in table.batches:
-        yield writer.rows(rows)
-    yield writer.end()
+        yield begun + writer.rows(rows)
+        begun = b""
+    yield begun + writer.end()

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework.request import Request
 
-from accounts.callers import workspace_of
+from accounts.callers import account_of, workspace_of
 from accounts.downloads import Download
 from analytics.exports.archive import archived
 from analytics.exports.formats import FORMATS, JSON, written
@@ -37,7 +37,11 @@ def streamed_file(request: Request, query: Mapping[str, Any], subject: str, tabl
     """Raises Busy. The server never reads or closes the stream of a HEAD response, so that has none."""
     chunks: Iterable[bytes] = ()
     if request.method == "GET":
-        chunks = Download(workspace_of(request).pk, _chunks(request, query, subject, table))
+        chunks = Download(
+            _chunks(request, query, subject, table),
+            workspace=workspace_of(request).pk,
+            account=account_of(request).pk,
+        )
     return _file(query, subject, StreamingHttpResponse(chunks))
 
 

@@ -1,8 +1,9 @@
 """Decides who gets which report by mail, and sends it.
 
 Any number of hosts may do this at once. A row for each mail decides who sends it: it is inserted before the mail is
-sent, outside of a transaction. A failure of the mail server sets the time of the next attempt. If a process is killed
-while it sends a mail, nobody knows whether the server accepted it, and nobody sends it again.
+sent, outside of a transaction. It has the time of the next attempt until the report is read, so a report that cannot
+be read now is tried again, and a failure of the mail server sets that time, too. If a process is killed while it sends
+a mail, nobody knows whether the server accepted it, and nobody sends it again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from analytics.models import ReportMail
 from analytics.report_mails.mails import Alert, alert_mail, report_mail
 from analytics.report_mails.subscriptions import Subscription
 from common.database import execute, fetch
-from common.errors import InvalidFields
+from common.errors import ServiceError
 
 # Clicks of the last hours of a period have been counted by then.
 SENT_FROM = time(6, 0)
@@ -44,19 +45,27 @@ SELECT s.id FROM analytics_reportmail s {_IS_MEMBER}
 WHERE s.{{subscription}} AND s.created_at < %(end)s AND (%(owner)s::bigint IS NULL OR s.owner_id = %(owner)s)
     AND NOT EXISTS (
         SELECT FROM analytics_mailedreport r WHERE r.report_mail_id = s.id AND r.kind = %(kind)s
-            AND r.period = %(period)s AND (r.retry_at IS NULL OR r.retry_at > %(now)s)
+            AND r.period = %(period)s AND (r.retry_at IS NULL OR r.retry_at > %(now)s OR r.attempts >= %(most)s)
     )
 ORDER BY s.id
 """  # noqa: S608 # composed of constants
-_CLAIM = """
-INSERT INTO analytics_mailedreport AS r (report_mail_id, kind, period, attempts)
-SELECT id, %(kind)s, %(period)s, 1 FROM analytics_reportmail WHERE id = %(id)s
-ON CONFLICT (report_mail_id, kind, period) DO UPDATE SET attempts = r.attempts + 1, retry_at = NULL
-    WHERE r.retry_at <= %(now)s
+# Somebody may have left or unsubscribed since the run began.
+_CLAIM = f"""
+INSERT INTO analytics_mailedreport AS r (report_mail_id, kind, period, attempts, retry_at)
+SELECT s.id, %(kind)s, %(period)s, 1, %(now)s + %(wait)s FROM analytics_reportmail s {_IS_MEMBER}
+WHERE s.id = %(id)s AND s.{{subscription}}
+ON CONFLICT (report_mail_id, kind, period) DO UPDATE
+    SET attempts = r.attempts + 1, retry_at = %(now)s + (r.attempts + 1) * %(wait)s
+    WHERE r.retry_at <= %(now)s AND r.attempts < %(most)s
 RETURNING attempts
+"""  # noqa: S608 # composed of constants
+# No other host has claimed the mail since.
+_BEGIN = """
+UPDATE analytics_mailedreport SET retry_at = NULL
+WHERE report_mail_id = %(id)s AND kind = %(kind)s AND period = %(period)s AND attempts = %(attempts)s
 """
 _FAIL = """
-UPDATE analytics_mailedreport SET retry_at = %(retry_at)s
+UPDATE analytics_mailedreport SET retry_at = %(now)s + attempts * %(wait)s
 WHERE report_mail_id = %(id)s AND kind = %(kind)s AND period = %(period)s
 """
 # Those of former members. The rows of mails go with them, or after a while.
@@ -167,6 +176,7 @@ def _midnight(day: date) -> datetime:
 
 def _recipients(due: Due, now: datetime) -> list[int]:
     values = {"kind": due.kind, "period": due.period, "end": due.end, "owner": due.owner, "now": now}
+    values["most"] = ATTEMPTS
     return [number for (number,) in fetch(_DUE.format(subscription=due.subscription.value), values)]
 
 
@@ -176,7 +186,8 @@ def _send(due: Due, number: int, now: datetime) -> bool:
     Raises _NoServerError after the time of the next attempt has been set.
     """
     values = {"id": number, "kind": due.kind, "period": due.period, "now": now}
-    claimed = fetch(_CLAIM, values)
+    values |= {"wait": timedelta(minutes=RETRY_MINUTES), "most": ATTEMPTS}
+    claimed = fetch(_CLAIM.format(subscription=due.subscription.value), values)
     subscribed = ReportMail.objects.select_related("user", "owner").filter(pk=number).first()
     if not claimed or subscribed is None:
         return False
@@ -186,14 +197,15 @@ def _send(due: Due, number: int, now: datetime) -> bool:
             mail = alert_mail(subscribed, due.alert)
         else:
             mail = report_mail(subscribed, due.subscription, due.period, due.end.date() - _DAY)
-    except InvalidFields as error:
+    except ServiceError as error:
         log.warning("A report for a mail cannot be read: %s", error)
+        return False
+    if not execute(_BEGIN, values | {"attempts": attempts}):
         return False
     problem = deliver(mail)
     if problem is None:
         return True
-    if attempts < ATTEMPTS:
-        execute(_FAIL, values | {"retry_at": now + timedelta(minutes=RETRY_MINUTES * attempts)})
+    execute(_FAIL, values)
     if problem is MailProblem.NO_RESPONSE:
         raise _NoServerError
     return False

@@ -7,13 +7,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from django.conf import settings
-from django.core.signing import BadSignature
+from django.core.signing import BadSignature, Signer
 
 from accounts.models import User, Workspace
 from analytics.models import ReportMail
 from common.database import in_one_transaction
 from common.errors import Conflict
-from common.secrets import CurrentKeySigner
 
 PATH = "/reports/unsubscribe/"
 
@@ -80,5 +79,6 @@ def end(report_mail: int, subscription: Subscription) -> None:
     ReportMail.objects.filter(pk=report_mail, weekly=False, monthly=False, alerts=False).delete()
 
 
-def _signer() -> CurrentKeySigner:
-    return CurrentKeySigner(salt="analytics.report_mails")
+def _signer() -> Signer:
+    """Accepts former secrets, too: mails are kept for long, and who knows such a secret can only end subscriptions."""
+    return Signer(salt="analytics.report_mails")

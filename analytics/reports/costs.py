@@ -21,9 +21,9 @@ class ReportTooSlow(Unavailable):
     message = f"To add up so much takes too long; choose a shorter range, {FEWER}."
 
 
-def admit(workspace: int, *, is_costly: bool) -> AbstractContextManager[None]:
-    """Raises TooManyAtOnce if the workspace runs too many costly reports."""
-    return costly_report(workspace) if is_costly else nullcontext()
+def admit(workspace: int, *, is_costly: bool, is_public: bool = False) -> AbstractContextManager[None]:
+    """Raises TooManyAtOnce if the workspace, or the public of it, runs too many costly reports."""
+    return costly_report(workspace, is_public=is_public) if is_costly else nullcontext()
 
 
 def fetch_bounded(text: str, values: Mapping[str, Any], limits: str = "") -> list[tuple[Any, ...]]:

@@ -61,7 +61,7 @@ class Scope(NamedTuple):
 
     ``number``: how many links these are, at most FEW_LINKS + 1. ``owner``: their workspace. ``rollup``: the number of
     the roll-up of the same links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
-    ``has_link``: whether it has the link in braces, in SQL.
+    ``has_link``: whether it has the link in braces, in SQL. ``is_public``: anybody reads the report.
     """
 
     links: str
@@ -71,6 +71,7 @@ class Scope(NamedTuple):
     rollup: int | None = None
     has_link: str = ""
     is_rolled: bool = False
+    is_public: bool = False
 
     def rolled(self) -> Scope:
         """The roll-up instead of the links, if there is one."""

@@ -132,7 +132,7 @@ def figures(
         statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
     # The requests of parts of days are looked for among those of all workspaces.
     has_edges = scope.is_rolled and bool(period.edges)
-    with admit(scope.owner, is_costly=is_raw or scope.is_costly or has_edges):
+    with admit(scope.owner, is_costly=is_raw or scope.is_costly or has_edges, is_public=scope.is_public):
         rows = fetch_bounded(*statement, _LIMITS)
     # In the order of the lists: the rest comes last.
     rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
@@ -182,7 +182,7 @@ def figures(
 def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:
     """Nothing if that takes too long, because others have many more links."""
     found: list[tuple[Any, ...]] = []
-    with admit(scope.owner, is_costly=True), suppress(ReportTooSlow):
+    with admit(scope.owner, is_costly=True, is_public=scope.is_public), suppress(ReportTooSlow):
         for of in (_FIRST_LOOK, None):
             found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS)
             if len(found) == top:

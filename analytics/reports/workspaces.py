@@ -72,14 +72,17 @@ def workspace_overview(
     *,
     limit: int,
     group: str | None = None,
+    is_public: bool = False,
 ) -> WorkspaceOverview:
     """Report the selected links that the workspace has now, with ``limit`` top links and values in each list.
+
+    ``is_public``: for readers of a shared report, who do not use up what the workspace may read at once.
 
     Raises NotFound for a domain that the caller does not have. Raises InvalidFields if the dates contradict each
     other, or leave too much to add up.
     """
     wanted = wanted_for(group, [*_LISTS, *SUMMED], SUMMED, limit, top=limit)
-    report = _figures(owner, query, selection, clicks, wanted)
+    report = _figures(owner, query, selection, clicks, wanted, is_public=is_public)
     return WorkspaceOverview(report, _top_links(report), groups_of(group, report, limit))
 
 
@@ -91,9 +94,15 @@ def workspace_totals(
 
 
 def _figures(
-    owner: Workspace, query: RequestedRange, selection: Selection, clicks: Clicks, wanted: Wanted
+    owner: Workspace,
+    query: RequestedRange,
+    selection: Selection,
+    clicks: Clicks,
+    wanted: Wanted,
+    *,
+    is_public: bool = False,
 ) -> Figures:
-    scope = of_workspace(owner, selection)
+    scope = of_workspace(owner, selection)._replace(is_public=is_public)
     now = timezone.now()
     period = life(scope, query) if query.is_everything else query.period(now, now)
     return figures(scope, period, query, clicks, wanted)

@@ -20,7 +20,7 @@ from django.utils import formats, timezone
 from django.utils.translation import get_language_info, override
 from django.utils.translation import gettext as _
 
-from accounts.admission import Admission
+from accounts.admission import Admission, TooManyAtOnce
 from accounts.password_hashing import admit_network, link_hashing
 from analytics.dimensions import DIRECT, UNKNOWN
 from analytics.models import Share
@@ -29,7 +29,7 @@ from analytics.shares import refusals
 from analytics.shares.report import LISTS, SharedReport, as_csv, read_report
 from analytics.shares.services import ShareEnded, open_share
 from common.countries import COUNTRY_NAMES
-from common.errors import InvalidFields, NotFound, TooManyAttempts
+from common.errors import InvalidFields, NotFound, TooManyAttempts, Unavailable
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.http.languages import page_language
 from common.secrets import CurrentKeySigner
@@ -85,6 +85,8 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
             )
         with reading.admit(f"network {customer_network(address)}"):
             report = read_report(share, subject)
+    except (TooManyAtOnce, Unavailable):
+        return refuse(request, refusals.UNAVAILABLE)
     except TooManyAttempts as error:
         return refuse_attempts(request, refusals.LIMITED, error)
     except ShareEnded:

@@ -17,6 +17,12 @@ UNREADABLE = Refusal(
     "This report cannot be shown now",
     "Its sender has to change what it covers, such as its period.",
 )
+UNAVAILABLE = Refusal(
+    503,
+    "unavailable",
+    "Temporarily unavailable",
+    "This report cannot be read right now. Try again in a moment.",
+)
 PASSWORD = Refusal(401, "password", "Password required", "This report is protected by a password.")
 WRONG_PASSWORD = Refusal(
     401, "password", "Wrong password", "That is not the password of this report. Try again."

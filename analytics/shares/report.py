@@ -78,7 +78,7 @@ def read_report(share: Share, subject: SavedView | Link) -> SharedReport:
     query = query_of(subject, share.period, share.timezone)
     requested = requested_range(query)
     overview = workspace_overview(
-        share.owner, requested, selection_of(query), clicks_of(query), limit=query["limit"]
+        share.owner, requested, selection_of(query), clicks_of(query), limit=query["limit"], is_public=True
     )
     figures = representations.workspace_overview(overview, requested.interval, None)
     return SharedReport(name_of(subject), figures, requested.interval)

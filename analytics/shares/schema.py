@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from analytics.reports.periods import PERIODS
+from analytics.serializers import ZoneField
 from analytics.shares.representations import STATUSES
+from analytics.shares.serializers import PublicIdField
 from analytics.shares.services import ENDED_DAYS, MAX_SHARES, TooManyShares
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
@@ -14,7 +16,11 @@ name_choices("ShareStatus", STATUSES)
 _BAD = [
     invalid("viewId", "one_of", "Send either viewId or urlId."),
     invalid("viewId", "invalid_report", "The report of the view is not valid: country."),
+    *(invalid(name, "id", str(PublicIdField.default_error_messages["id"])) for name in ("viewId", "urlId")),
+]
+_BAD_SETTINGS = [
     invalid("expiresAt", "past", "Must be in the future."),
+    invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"])),
 ]
 
 describe_shares = describe(
@@ -36,13 +42,13 @@ describe_shares = describe(
         "The share with the address of its page, which is shown once.",
         description="The page needs no account and sets no cookies. It always shows the view or the link as it is"
         " then, and nothing else: no parameter changes its links, filters or period. Once the share has expired or is"
-        " deleted, and while its view or link is gone, the page answers 410. A workspace has at most"
+        " deleted, and while its view or link is gone or banned, the page answers 410. A workspace has at most"
         f" {MAX_SHARES} shares.",
         examples=[
             {"urlId": "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75", "period": "30d", "password": "open sesame"}
         ],
         placeholders={"urlId": "the `_id` of one of your links"},
-        errors=[*_BAD, view_not_found(), TooManyShares()],
+        errors=[*_BAD, *_BAD_SETTINGS, view_not_found(), TooManyShares()],
     ),
     partial_update=Operation(
         "updateShare",
@@ -50,7 +56,7 @@ describe_shares = describe(
         "The share.",
         description="Fields that are not sent keep their values. The address stays the same.",
         examples=[{"period": "90d", "password": None}],
-        errors=[_BAD[2]],
+        errors=_BAD_SETTINGS,
     ),
     destroy=Operation(
         "deleteShare",

@@ -26,6 +26,7 @@ from accounts.rights import Scope
 from accounts.workspaces import workspace_deleted
 from analytics.models import EndedShare, Share
 from analytics.shares.report import query_of
+from bans.services import is_owner_banned
 from common.database import execute, in_one_transaction
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound, ServiceError
 from common.ids import find_by_public_id
@@ -61,7 +62,7 @@ class TooManyShares(Forbidden):
 
 
 class ShareEnded(ServiceError):
-    """The share is revoked or expired, or what it showed is gone."""
+    """The share is revoked or expired, or what it showed is gone or banned."""
 
     status = 410
     code = "share_ended"
@@ -133,7 +134,7 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
 
 
 def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> Listed:
-    """Raises NotFound."""
+    """Raises NotFound, or ScopeRequired if the caller could not read the report itself."""
     values = dict(changes)
     if "password" in values:
         values["password"] = _hashed(values["password"])
@@ -141,6 +142,7 @@ def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]
     def work() -> None:
         name_author()
         share = _found(owner, public_id, lock=True)
+        require_scope(owner, Scope.ANALYTICS_READ)
         for name, value in values.items():
             setattr(share, name, value)
         share.save(update_fields=[*values, "updated_at"])
@@ -168,9 +170,17 @@ def open_share(token: str) -> tuple[Share, SavedView | Link]:
             raise ShareEnded
         raise share_not_found()
     [listed] = _with_subjects(share.owner, [share])
-    if listed.status != "active" or listed.subject is None:
+    if listed.status != "active" or listed.subject is None or _is_banned(listed.subject):
         raise ShareEnded
     return share, listed.subject
+
+
+def _is_banned(subject: SavedView | Link) -> bool:
+    """The ban of a workspace concerns its links, too."""
+    if isinstance(subject, Link):
+        banned = Link.objects.filter(pk=subject.pk).with_bans().filter(ban_reason__isnull=False)
+        return banned.exists()
+    return is_owner_banned(subject.owner_id)
 
 
 def delete_dead_shares() -> None:

@@ -68,7 +68,7 @@ class TransferViewSet(ApiViewSet):
         chunks: Iterable[bytes] = ()
         if wants_content:
             links = export_links(owner, file_format=file_format, filters=filters_of(options))
-            chunks = Download(owner.pk, links)
+            chunks = Download(links, workspace=owner.pk, account=account_of(request).pk)
         response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[file_format])
         response["Content-Disposition"] = _disposition(file_format)
         return response

@@ -26,12 +26,13 @@ def test_the_linter_has_no_complaint(tmp_path: Path) -> None:
     assert (linted.stdout, linted.stderr, linted.returncode) == ("", "", 0)
 
 
-def test_the_linter_complains_about_a_name_that_does_not_exist(tmp_path: Path) -> None:
+def test_the_linter_complains_about_missing_names_and_texts_like_comments(tmp_path: Path) -> None:
     shutil.copytree(TESTS, tmp_path, dirs_exist_ok=True)
     (tmp_path / "node_modules").symlink_to(node_modules())
-    (tmp_path / "wrong.js").write_text("missing();\n")
+    (tmp_path / "wrong.js").write_text("missing(`\n  /** text */${\n/** @type {1} */ (1)}`);\n")
     linted = node(node_modules() / "eslint/bin/eslint.js", "wrong.js", cwd=tmp_path)
     assert "'missing' is not defined" in linted.stdout
+    assert linted.stdout.count("strip this text as a comment of types") == 1
     assert linted.returncode == 1
 
 

@@ -185,6 +185,18 @@ def test_browsers_keep_the_files_of_the_current_version_only(browser: Client) ->
     assert (other.status_code, other["Cache-Control"]) == (200, "no-store")
 
 
+def test_the_version_is_that_of_the_files_as_they_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = files.version.__wrapped__
+    assert version() == files.version()
+    monkeypatch.setattr(files, "_without_types", lambda module: module)
+    assert version() != files.version()
+
+
+def test_only_comments_of_types_are_left_out() -> None:
+    module = b"/** @type {1}\n * 2 */\n  /** 3 */ a();\n/**/ b(); /** 4 */\n/* 5 */\n"
+    assert files._without_types(module) == b"\n\n a();\n/**/ b(); /** 4 */\n/* 5 */\n"
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from pytest_django import Settings
 
 from common.errors import TooManyRequests
 from limits.models import AttemptLog, RequestCount
-from limits.rates import Lease, acquire_lease, delete_expired_requests, release_lease, spend_request
+from limits.rates import (
+    Lease,
+    acquire_lease,
+    delete_expired_requests,
+    release_lease,
+    renew_lease,
+    spend_request,
+)
 from testing.attempts import age_minutes, pass_time
 from testing.connections import rows
 from testing.threads import at_once
@@ -95,6 +104,24 @@ def test_a_lease_expires_unless_it_is_released(slow_clock: None) -> None:
     assert [bool(acquire()) for _ in range(2)] == [True, False]
     pass_time(seconds=1)
     assert [bool(acquire()) for _ in range(2)] == [True, False]
+
+
+def test_a_renewed_lease_expires_later(slow_clock: None) -> None:
+    def older(lease: Lease | None, seconds: int) -> Lease:
+        assert lease is not None
+        pass_time(seconds=seconds)
+        return lease._replace(started=lease.started - timedelta(seconds=seconds))
+
+    renewed = renew_lease(older(acquire(), 119), seconds=120)
+    assert bool(acquire()) is True
+    expired = older(renewed, 119)
+    assert bool(acquire()) is False
+    expired = older(expired, 1)
+    assert renew_lease(expired, seconds=120) is None
+    released = acquire()
+    assert released is not None
+    release_lease(released)
+    assert renew_lease(released, seconds=120) is None
 
 
 def test_table_contains_only_a_keyed_digest(slow_clock: None, settings: Settings) -> None:

@@ -139,7 +139,12 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
     reports, exports = words[admission.REPORTS_PER_WORKSPACE], words[downloads.PER_WORKSPACE]
-    assert f"| costly reports; exports | {reports} of a workspace; {exports} |" in SECURITY
+    of_account = words[downloads.PER_ACCOUNT]
+    public = words[admission.PUBLIC_REPORTS_PER_WORKSPACE]
+    of_workspace = f"{reports} of a workspace, and {public} by readers of shared ones"
+    assert (
+        f"| costly reports; exports | {of_workspace}; {exports}, and {of_account} of an account |" in SECURITY
+    )
     assert downloads.MAX_SECONDS == 600
     occupied = [
         queued.at_once + queued.places for queued in (accounts, links, drawing.drawing_queue.admission)

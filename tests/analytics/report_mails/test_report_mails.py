@@ -9,15 +9,21 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.admission import TooManyAtOnce
+from accounts.mails import deliver
 from accounts.models import Member, User
 from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import delete_workspace
 from analytics.models import DayTotal, MailedReport, ReportMail
+from analytics.report_mails import due
 from analytics.report_mails.due import ATTEMPTS, RETRY_MINUTES, send_due, send_due_reports
+from analytics.report_mails.mails import report_mail
+from analytics.reports.costs import ReportTooSlow
 from links.models import ClickCounter, Link
 from shortener_project.configuration.env import parse_mail_url
 from testing.accounts.workspaces import add_member, key_client_in, team
@@ -203,6 +209,63 @@ def test_a_mail_server_that_is_gone_is_tried_once_for_all(
     assert [send_due(NOW), send_due(NOW + timedelta(hours=1))] == [1, 1]
 
 
+@pytest.mark.django_db
+def test_a_report_that_cannot_be_read_now_is_mailed_later(
+    alice: NewAccount, stranger: NewAccount, server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = team(alice)
+    add_member(workspace, stranger, Role.VIEWER)
+    for account in (alice, stranger):
+        choose(key_client_in(workspace, account.api_key), weekly=True)
+    week = timedelta(days=7)
+    errors = [ReportTooSlow(), TooManyAtOnce(8), OperationalError()]
+    for number, error in enumerate(errors):
+        # Of the first member only.
+        failures = [error]
+
+        def read(*given: Any, failures: list[Exception] = failures) -> Any:
+            if failures:
+                raise failures.pop()
+            return report_mail(*given)
+
+        monkeypatch.setattr(due, "report_mail", read)
+        now = NOW + number * week
+        later = now + timedelta(minutes=RETRY_MINUTES)
+        if isinstance(error, OperationalError):
+            with pytest.raises(OperationalError):
+                send_due(now)
+            assert [send_due(now), send_due(later), send_due(later)] == [1, 1, 0]
+        else:
+            assert [send_due(now), send_due(now), send_due(later), send_due(later)] == [1, 0, 1, 0]
+        mailed = [server.next_mail()["To"] for _ in range(2)]
+        assert mailed == [stranger.user.email, alice.user.email]
+
+
+@pytest.mark.django_db
+def test_who_leaves_or_unsubscribes_during_a_run_gets_nothing(
+    alice: NewAccount, stranger: NewAccount, server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = team(alice)
+    add_member(workspace, stranger, Role.VIEWER)
+    for account in (alice, stranger):
+        choose(key_client_in(workspace, account.api_key), weekly=True, monthly=True)
+    later = ReportMail.objects.get(user=stranger.user)
+    leaving = [
+        lambda: ReportMail.objects.filter(pk=later.pk).update(weekly=False),
+        lambda: Member.objects.filter(workspace=workspace, user=stranger.user).delete(),
+    ]
+
+    def deliver_and_leave(mail: Any) -> Any:
+        if leaving:
+            leaving.pop(0)()
+        return deliver(mail)
+
+    monkeypatch.setattr(due, "deliver", deliver_and_leave)
+    assert send_due(NOW) == 2
+    assert {server.next_mail()["To"] for _ in range(2)} == {alice.user.email}
+    assert MailedReport.objects.filter(report_mail_id=later.pk).count() == 0
+
+
 @pytest.mark.django_db(transaction=True)
 def test_several_hosts_send_each_mail_once(
     alice: NewAccount, stranger: NewAccount, server: MailServer
@@ -255,7 +318,9 @@ def test_alerts_tell_of_three_times_the_usual(
 
 
 @pytest.mark.django_db
-def test_one_click_ends_one_kind_of_mail(api: APIClient, alice: NewAccount, server: MailServer) -> None:
+def test_one_click_ends_one_kind_of_mail(
+    api: APIClient, alice: NewAccount, settings: Settings, server: MailServer
+) -> None:
     choose(api, weekly=True, monthly=True)
     send_due(NOW)
     weekly, monthly = path_of(server.next_mail()), path_of(server.next_mail())
@@ -270,6 +335,8 @@ def test_one_click_ends_one_kind_of_mail(api: APIClient, alice: NewAccount, serv
         done = browser.post(weekly, {"List-Unsubscribe": "One-Click"})
         assert (done.status_code, "You get no more of these mails." in done.content.decode()) == (200, True)
         assert api.get(ADDRESS).json()["data"]["reportMails"] == {**NOTHING, "monthly": True}
+    # After a change of the secret, too.
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
     assert "Abbestellt" in reader("de").post(monthly).content.decode()
     assert ReportMail.objects.count() == 0
     assert browser.post(f"{weekly[:-1]}x").status_code == 404

@@ -21,6 +21,8 @@ from accounts import downloads
 from accounts.downloads import PER_WORKSPACE
 from analytics.exports import parquet, tables
 from analytics.models import Kind
+from analytics.reports import click_log
+from analytics.reports.costs import ReportTooSlow
 from testing.analytics.branches import branch, set_branches
 from testing.analytics.facts import Fact, record
 from testing.refusals import broken_rules
@@ -243,6 +245,23 @@ def test_downloads_of_a_workspace_are_limited(
     monkeypatch.setattr(downloads, "MAX_SECONDS", 0)
     with pytest.raises(TimeoutError):
         download(api, "/api/analytics/clicks", format="csv")
+
+
+def test_a_log_that_cannot_be_read_is_an_ordinary_error(
+    api: APIClient, clicked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: Any) -> None:
+        raise ReportTooSlow
+
+    with monkeypatch.context() as patch:
+        patch.setattr(click_log, "fetch_bounded", fail)
+        for path in ("/api/analytics/clicks", f"/api/analytics/{clicked['_id']}/clicks"):
+            for query in ({}, {"manifest": "true"}):
+                for file_format in TYPES:
+                    response = api.get(path, {**DAYS, "format": file_format, **query})
+                    assert (response.status_code, response.json()["code"]) == (503, "report_too_slow")
+    # None of them has kept its place.
+    assert len(cells(download(api, "/api/analytics/clicks", format="csv"))) == 6
 
 
 def test_the_examples_of_the_guide_work(api: APIClient, clicked: dict[str, Any]) -> None:

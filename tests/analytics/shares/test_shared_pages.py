@@ -5,17 +5,23 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from django.db import connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.admission import PUBLIC_REPORTS_PER_WORKSPACE, REPORTS_PER_WORKSPACE, costly_report
+from accounts.services import NewAccount
 from analytics.models import Share
+from analytics.reports import scope, selected
+from analytics.reports.costs import ReportTooSlow
 from analytics.serializers import (
     ClicksQuery,
     ErasureQuery,
@@ -24,7 +30,8 @@ from analytics.serializers import (
     ValuesQuery,
     WorkspaceQuery,
 )
-from links.models import Link
+from bans.services import ban_account, ban_host
+from links.models import Link, LinkBan
 from testing.analytics.facts import Fact, record
 from testing.analytics.shared_reports import at, click_on, create_view, reader, share
 
@@ -226,6 +233,56 @@ def test_what_has_ended_is_gone_without_a_hint(
     assert api.post(f"/api/urls/{link['_id']}/undelete").status_code == 200
     statuses = [shared["status"] for shared in api.get("/api/analytics/shares").json()["data"]["shares"]]
     assert sorted(statuses) == ["active", "expired", *["unavailable"] * 3]
+
+
+def test_bans_end_shares_while_they_last(api: APIClient, alice: NewAccount, make_link: MakeLink) -> None:
+    link, other = make_link(originalUrl="https://bad.example/")["_id"], make_link()["_id"]
+    subjects = ({"viewId": create_view(api)}, {"urlId": link}, {"urlId": other})
+    paths = [share(api, **subject)[0] for subject in subjects]
+    banned = Link.objects.get(public_id=link)
+    bans: tuple[tuple[Callable[[], Any], list[int]], ...] = (
+        (lambda: ban_account(owner=alice.workspace), [410, 410, 410]),
+        (lambda: ban_host(host="bad.example"), [200, 410, 200]),
+        (lambda: LinkBan.objects.create(link=banned), [200, 410, 200]),
+    )
+    for begin, expected in bans:
+        ban = begin()
+        for suffix in ("", ".csv"):
+            assert [reader().get(path + suffix).status_code for path in paths] == expected
+        ban.delete()
+        assert [reader().get(path).status_code for path in paths] == [200, 200, 200]
+
+
+def test_a_report_that_takes_too_long_is_unavailable(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = share(api, urlId=make_link(title="Spring")["_id"])
+
+    def fail(*given: Any) -> None:
+        raise ReportTooSlow
+
+    monkeypatch.setattr(selected, "fetch_bounded", fail)
+    for suffix in ("", ".csv"):
+        assert "This report cannot be read right now." in read(path + suffix, 503)
+        assert "Dieser Bericht lässt sich gerade nicht lesen." in read(path + suffix, 503, "de")
+        assert reader().get(path + suffix)["Retry-After"] == "2"
+
+
+def test_readers_do_not_use_up_the_reports_of_the_workspace(
+    api: APIClient, alice: NewAccount, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scope, "CHEAP_LINKS", 0)
+    path, _ = share(api, urlId=make_link()["_id"])
+    with ExitStack() as running:
+        for _ in range(PUBLIC_REPORTS_PER_WORKSPACE):
+            running.enter_context(costly_report(alice.workspace.pk, is_public=True))
+        assert "This report cannot be read right now." in read(path, 503)
+        assert api.get("/api/analytics").status_code == 200
+    with ExitStack() as running:
+        for _ in range(REPORTS_PER_WORKSPACE):
+            running.enter_context(costly_report(alice.workspace.pk))
+        assert api.get("/api/analytics").status_code == 429
+        assert figures(read(path))["Clicks"] == "0"
 
 
 def move(link: str, owner: Any) -> None:

@@ -145,6 +145,21 @@ def test_a_key_shares_only_what_it_may_read(api: APIClient, alice: NewAccount, m
     both = scoped_client(alice.workspace, alice.user, Scope.URLS_WRITE, Scope.ANALYTICS_READ)
     _, of_view = share(both, viewId=view)
     _, of_link = share(both, urlId=link)
+    # Neither can a key that may not read the report unlock it, or change what it shows. It can revoke it.
+    _, locked = share(both, viewId=view, password="open sesame")
+    address = f"/api/analytics/shares/{locked['_id']}"
+    for path, changes in (
+        *((address, changes) for changes in ({"password": None}, {"period": "all"}, {"expiresAt": None})),
+        *((f"/api/views/{view}", {"report": report}) for report in ({"period": "all"}, None)),
+    ):
+        response = writer.patch(path, changes)
+        assert (response.status_code, response.json()["data"]) == (403, {"scope": "analytics:read"})
+    assert api.get(address).json()["data"]["share"] == locked
+    kept = api.get(f"/api/views/{view}").json()["data"]["view"]["report"]
+    assert writer.patch(f"/api/views/{view}", {"name": "Autumn", "report": kept}).status_code == 200
+    assert both.patch(f"/api/views/{view}", {"report": {"period": "7d"}}).status_code == 200
+    assert both.patch(address, {"period": "7d"}).status_code == 200
+    assert writer.delete(address).status_code == 200
     # Keys that are limited to their own links, and to those of a domain.
     domain = Domain.objects.create(
         owner=alice.workspace, domain="x.example", host="x.example", status="active"

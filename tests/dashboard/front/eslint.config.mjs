@@ -13,6 +13,13 @@ export default [
             eqeqeq: "error",
             "no-duplicate-imports": "error",
             "no-implicit-coercion": ["error", { boolean: false }],
+            "no-restricted-syntax": [
+                "error",
+                {
+                    selector: String.raw`:matches(TemplateElement[value.raw=/\n[ \t]*\x2F\*\*/], Literal[raw=/\n[ \t]*\x2F\*\*/])`,
+                    message: "The service would strip this text as a comment of types.",
+                },
+            ],
             "no-self-compare": "error",
             "no-shadow": "error",
             "no-unused-vars": ["error", { ignoreRestSiblings: true }],

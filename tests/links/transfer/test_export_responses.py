@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -15,9 +16,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from accounts.downloads import PER_WORKSPACE
+from accounts import downloads
+from accounts.downloads import PER_ACCOUNT, PER_WORKSPACE
+from accounts.services import NewAccount
+from limits.models import AttemptLog
 from links.models import Link
 from links.transfer import exports
+from testing.accounts.workspaces import key_client_in, team
 from testing.links.many import UNKNOWN_ID
 from testing.refusals import broken_rules
 from tests.links.exports import export, rows
@@ -90,6 +95,54 @@ def test_number_of_concurrent_exports_of_an_account_is_limited(
         leave(response)
     for _ in range(2 * PER_WORKSPACE):
         export(api)
+
+
+def test_number_of_concurrent_exports_is_limited_over_all_workspaces(
+    api: APIClient, alice: NewAccount, strange_api: APIClient
+) -> None:
+    clients = [key_client_in(team(alice, name), alice.api_key) for name in ("One", "Two", "Three")]
+    open_ones = [client.get("/api/urls/export") for client in clients[:2] for _ in range(PER_WORKSPACE)]
+    assert [response.status_code for response in open_ones] == [200] * PER_ACCOUNT
+    for client in (clients[2], api):
+        assert client.get("/api/urls/export").status_code == 503
+    assert export(strange_api)
+    # Those that were refused have left no trace.
+    leave(open_ones.pop())
+    assert export(clients[2])
+    for response in open_ones:
+        leave(response)
+
+
+def test_a_slow_reader_keeps_the_place(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "BATCH", 1)
+    monkeypatch.setattr(downloads, "RENEWED_SECONDS", 0)
+    for _ in range(4):
+        make_link()
+    slow, others = api.get("/api/urls/export"), [api.get("/api/urls/export")]
+    pieces = iter(slow.streaming_content)
+    next(pieces)
+
+    def started() -> list[datetime]:
+        """When the places of this response were taken or renewed, its workspace's and its account's."""
+        logs = AttemptLog.objects.filter(attempts__len=2).values_list("attempts", flat=True)
+        return sorted(max(attempts) for attempts in logs)
+
+    taken = started()
+    next(pieces)
+    renewed = started()
+    assert (len(renewed), taken[-1] < renewed[0]) == (2, True)
+    assert api.get("/api/urls/export").status_code == 503
+    leave(others.pop())
+    others.append(api.get("/api/urls/export"))
+    assert others[0].status_code == 200
+    # Somebody else has the place after a pause that was too long.
+    AttemptLog.objects.update(attempts=[])
+    with pytest.raises(TimeoutError):
+        next(pieces)
+    slow._iterator.close()
+    leave(others[0])
 
 
 def test_an_early_failure_is_an_ordinary_error(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
