@@ -7,7 +7,7 @@ declare const process: { argv: string[] };
 
 const [baseUrl, apiKey, email, password, agent] = process.argv.slice(2) as [string, string, string, string, string];
 
-const api = createClient<paths>({ baseUrl, headers: { "X-API-Key": apiKey } });
+const api = createClient<paths, "application/json">({ baseUrl, headers: { "X-API-Key": apiKey } });
 const created = await api.POST("/api/urls", {
   body: {
     originalUrl: "https://example.com/typescript",
@@ -21,7 +21,7 @@ const { url, domain } = created.data.data;
 const visit = await fetch(url.shortUrl, { redirect: "manual", headers: { "User-Agent": agent } });
 
 // The other credential reads the report.
-const anonymous = createClient<paths>({ baseUrl });
+const anonymous = createClient<paths, "application/json">({ baseUrl });
 const login = await anonymous.POST("/api/auth/login", { body: { email, password } });
 if (login.error) throw new Error(login.error.message);
 const headers = { Authorization: `Bearer ${login.data.token}` };
