@@ -178,8 +178,8 @@ def open_share(token: str) -> tuple[Share, SavedView | Link]:
 def _is_banned(subject: SavedView | Link) -> bool:
     """The ban of a workspace concerns its links, too."""
     if isinstance(subject, Link):
-        banned = Link.objects.filter(pk=subject.pk).with_bans().filter(ban_reason__isnull=False)
-        return banned.exists()
+        link = Link.objects.filter(pk=subject.pk).only("pk").with_bans().first()
+        return link is None or link.ban_reason is not None
     return is_owner_banned(subject.owner_id)
 
 
