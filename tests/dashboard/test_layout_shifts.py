@@ -177,7 +177,8 @@ def test_nothing_on_the_report_moves_while_its_data_arrive(
         expect(table(page, "Individual requests")).to_be_visible()
         expect(page.locator(".chart canvas")).to_be_visible()
         if size == DESKTOP:
-            # The hours of the week are in view.
+            # The hours of the week are read once they are in view.
+            page.get_by_role("region", name="Weekdays and hours").scroll_into_view_if_needed()
             held.release(f"/analytics/{link}")
         # The last part has the refused requests and the log.
         assert page.evaluate("window.drawn") == [1, 1, 1, 2]
