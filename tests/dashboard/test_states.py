@@ -18,10 +18,10 @@ from testing.accounts.fixtures import operator as operator
 from testing.pages.dashboard import open_account_menu, session_cookie, sign_in, wait_for_account
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
+from tests.dashboard.report_page import MARCH
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DESTINATION = "https://example.com/typed"
-from tests.dashboard.report_page import MARCH
 
 
 def test_somebody_signs_in_and_out(browse: Callable[[], Any], address: str, operator: User) -> None:
