@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 from threading import BoundedSemaphore
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.contrib.auth.hashers import Argon2PasswordHasher, check_password
 
 from accounts.admission import Admission
 from common.http.client_address import customer_network
+from limits.guessing import begin_guess
 from limits.rates import spend_request
 
 # Per process. Bounds the memory, and leaves CPU time for the other threads.
@@ -67,3 +69,21 @@ def admit_network(admission: Admission, address: str) -> Iterator[None]:
         spend_request(f"passwords of {kind} from {network}", limit)
     with admission.admit(f"network {network}"):
         yield
+
+
+_KNOWN_FOR = timedelta(days=1)
+# One more than the longest password of links and shares, so that truncated input never equals a password.
+_MAX_INPUT = 129
+
+
+def try_password_of_visitor(subject: str, password: str, stored: str, address: str) -> bool:
+    """Whether the password of a link or a share is right. ``subject`` names it, ``address`` is the visitor's.
+
+    Raises TooManyAttempts before hashing if no attempts are left.
+    """
+    with admit_network(link_hashing, address):
+        guess = begin_guess(subject, address)
+        is_right = check_password(password[:_MAX_INPUT], stored)
+        if is_right:
+            guess.succeeded(known_for=_KNOWN_FOR)
+    return is_right

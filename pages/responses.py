@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,7 +14,7 @@ from common.brand import brand_context
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
 from common.http.languages import page_language
-from pages.refusals import Refusal
+from pages.refusals import METHOD_NOT_ALLOWED, Refusal
 from pages.style import content_security_policy, style
 
 RETRY_AFTER_SECONDS = "2"
@@ -40,6 +41,13 @@ def refuse(
     response["X-Refusal-Reason"] = refusal.reason
     if refusal.status == 503:
         response["Retry-After"] = RETRY_AFTER_SECONDS
+    return response
+
+
+def refuse_method(request: HttpRequest, methods: Sequence[str]) -> HttpResponse:
+    """``methods`` are those that the address supports."""
+    response = refuse(request, METHOD_NOT_ALLOWED)
+    response["Allow"] = ", ".join(methods)
     return response
 
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import orjson
 from django.conf import settings
-from django.contrib.auth.hashers import check_password
 from django.core import signing
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
-from accounts.password_hashing import admit_network, link_hashing
+from accounts.password_hashing import try_password_of_visitor
 from common.database import check_connection
 from common.secrets import CurrentKeySigner
-from limits.guessing import begin_guess
 from links.destinations.lookup import Target
 
 UNLOCKED_SECONDS = 15 * 60
-_KNOWN_FOR = timedelta(days=1)
-# One more than the longest password, so that truncated input never equals a password.
-_MAX_INPUT = 129
 
 
 def json_password(request: HttpRequest) -> str | None:
@@ -42,14 +35,10 @@ def json_password(request: HttpRequest) -> str | None:
 
 def try_password(target: Target, password: str, address: str) -> bool:
     """Return whether the password is correct. Raises TooManyAttempts before hashing if no attempts are left."""
-    password = password[:_MAX_INPUT]
     check_connection()
-    with admit_network(link_hashing, address):
-        guess = begin_guess(f"link-password {target.link_id}", address)
-        is_correct = check_password(password, target.password or "")
-        if is_correct:
-            guess.succeeded(known_for=_KNOWN_FOR)
-    return is_correct
+    return try_password_of_visitor(
+        f"link-password {target.link_id}", password, target.password or "", address
+    )
 
 
 def is_unlocked(request: HttpRequest, target: Target) -> bool:

@@ -25,8 +25,8 @@ from common.host.metrics import count_database_error
 from common.http.urls import is_address
 from domains.selectors import active_domain
 from links.guess_counts import guesses, too_many_guesses
-from pages.refusals import METHOD_NOT_ALLOWED, Refusal
-from pages.responses import refuse, refuse_attempts
+from pages.refusals import Refusal
+from pages.responses import refuse, refuse_attempts, refuse_method
 from redirects import refusals
 
 Rest = ParamSpec("Rest")
@@ -40,9 +40,7 @@ def guarded(*methods: str) -> Callable[[View[Rest]], View[Rest]]:
         @wraps(view)
         def answer(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
             if request.method not in methods:
-                response = refuse(request, METHOD_NOT_ALLOWED)
-                response["Allow"] = ", ".join(methods)
-                return response
+                return refuse_method(request, methods)
             try:
                 return view(request, *args, **kwargs)
             except Error as error:

@@ -10,17 +10,14 @@ from django.http import HttpRequest, HttpResponse
 
 from analytics.report_mails import refusals
 from analytics.report_mails.subscriptions import end, subscription_of
-from pages.refusals import METHOD_NOT_ALLOWED
-from pages.responses import page, refuse
+from pages.responses import page, refuse, refuse_method
 
 _METHODS = ("GET", "HEAD", "POST")
 
 
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     if request.method not in _METHODS:
-        response = refuse(request, METHOD_NOT_ALLOWED)
-        response["Allow"] = ", ".join(_METHODS)
-        return response
+        return refuse_method(request, _METHODS)
     found = subscription_of(token)
     if found is None:
         return refuse(request, refusals.NOT_FOUND)

@@ -8,7 +8,7 @@ from django.contrib.auth.hashers import check_password
 from django.http import HttpResponse
 from django.test import Client
 
-from redirects import password as password_module
+from accounts import password_hashing
 from testing.pages.html import parse
 from testing.visitors.agents import FIREFOX
 
@@ -25,7 +25,7 @@ def hashes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         hashed.append(password)
         return check_password(password, encoded)
 
-    monkeypatch.setattr(password_module, "check_password", spy)
+    monkeypatch.setattr(password_hashing, "check_password", spy)
     return hashed
 
 
