@@ -41,12 +41,13 @@ from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.rest.pagination import TOO_DEEP
 from links.errors import domain_not_found
+from links.routing.conditions import ZoneNameField
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}
 extend_schema_field(_DAY)(DayField)
 name_choices("ClickKind", KINDS)
-extend_schema_field({"type": "string", "examples": ["Europe/Berlin"]})(ZoneField)
+extend_schema_field({"type": "string", "examples": ["Europe/Berlin"]})(ZoneNameField)
 
 # A backslash takes the next character as it is, and a hyphen begins an excluded value.
 _ESCAPED = r"\\[\s\S]"

@@ -28,7 +28,7 @@ from analytics.reports.raw import CHANNEL
 from analytics.reports.scope import NONE
 from common.rest.fields import DateTime, QueryBoolean, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, PageQuery
-from common.time_zones import zones
+from links.routing.conditions import ZoneNameField
 from links.tags.serializers import TagsQuery
 
 TOP, MAX_TOP = 10, 100
@@ -65,14 +65,10 @@ class DayField(DateTime):
         return moment.date() if len(data) == len("2030-12-31") else moment
 
 
-class ZoneField(Text):
-    default_error_messages = {"zone": "Must be the name of an IANA time zone, such as Europe/Berlin."}
-
+class ZoneField(ZoneNameField):
     def to_internal_value(self, data: Any) -> tzinfo:  # type: ignore[override] # the zone, not its name
+        # zoneinfo reads the file that the name refers to: only known names get here.
         name = super().to_internal_value(data)
-        # zoneinfo reads the file that the name refers to, so allow only known names.
-        if name not in zones():
-            self.fail("zone")
         return UTC if name == "UTC" else zoneinfo.ZoneInfo(name)
 
     def to_representation(self, value: Any) -> str:

@@ -172,9 +172,7 @@ def _sums(days: Days, rollups: Mapping[int, Sequence[int]]) -> dict[_RollupDay, 
         for link_id, one in of_links.items():
             for rollup in rollups.get(link_id, ()):
                 day = sums.setdefault((rollup, number), Day())
-                day.clicks += one.clicks
-                day.unique_clicks += one.unique_clicks
-                _add_quarters(day, one.quarters)
+                _add(day, one.clicks, one.unique_clicks, one.quarters)
     return sums
 
 
@@ -191,11 +189,13 @@ def _values(
     return values
 
 
-def _add_quarters(day: Day, quarters: Mapping[int, Sequence[int]]) -> None:
-    for quarter, (clicks, unique_clicks) in quarters.items():
+def _add(day: Day, clicks: int, unique_clicks: int, quarters: Mapping[int, Sequence[int]]) -> None:
+    day.clicks += clicks
+    day.unique_clicks += unique_clicks
+    for quarter, (in_quarter, unique_in_quarter) in quarters.items():
         counted = day.quarters.setdefault(quarter, [0, 0])
-        counted[0] += clicks
-        counted[1] += unique_clicks
+        counted[0] += in_quarter
+        counted[1] += unique_in_quarter
 
 
 def _insert(days: Mapping[_RollupDay, Day], outcomes: Mapping[_RollupDay, Mapping[str, int]]) -> None:
@@ -265,9 +265,7 @@ def _fold(link_id: int) -> int:
                 number = (day - EPOCH).days
                 if quarters:
                     summed = days.setdefault(number, {}).setdefault(link_id, Day())
-                    summed.clicks += clicks
-                    summed.unique_clicks += unique_clicks
-                    _add_quarters(summed, unpack_quarters(quarters))
+                    _add(summed, clicks, unique_clicks, unpack_quarters(quarters))
                     for key, value in unpack_counts(counts).items():
                         summed.counts[key] = summed.counts.get(key, 0) + value
                 for key, value in unpack_counts(others).items():

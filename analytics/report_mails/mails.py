@@ -13,15 +13,14 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.mails import mail_language, signature, subject_of_mail
-from analytics.dimensions import UNKNOWN
 from analytics.models import ReportMail
 from analytics.report_mails.subscriptions import Subscription, unsubscribe_address
 from analytics.reports.periods import RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.scope import Selection
-from analytics.reports.selected import OTHER, Clicks
+from analytics.reports.selected import Clicks
 from analytics.reports.workspaces import workspace_overview, workspace_totals
-from common.countries import COUNTRY_NAMES
+from analytics.words import number, shown
 from links.codes import short_url
 from links.selectors import LinkRow
 
@@ -47,13 +46,13 @@ def report_mail(
     with mail_language(to.user):
         name = _("Your week") if subscription is Subscription.WEEKLY else _("Your month")
         totals = [
-            (_("Clicks"), _number(report.figures.clicks)),
-            (_("Period before"), _number(before.clicks)),
-            (_("Daily unique visitors"), _number(report.figures.unique_clicks or 0)),
+            (_("Clicks"), number(report.figures.clicks)),
+            (_("Period before"), number(before.clicks)),
+            (_("Daily unique visitors"), number(report.figures.unique_clicks or 0)),
         ]
-        links = [(top.link.title or _address(top.link), _number(top.clicks)) for top in report.top]
+        links = [(top.link.title or _address(top.link), number(top.clicks)) for top in report.top]
         countries = [
-            (_country(value.name), _number(value.clicks))
+            (shown("topCountries", [value.name]), number(value.clicks))
             for value in report.figures.counts[Breakdown.COUNTRY]
         ]
         return _mail(
@@ -73,7 +72,7 @@ def alert_mail(to: ReportMail, alert: Alert) -> EmailMultiAlternatives:
             _("Many more clicks than usual") if alert.kind == "spike" else _("Far fewer clicks than usual")
         )
         text = _("On {day} (UTC) there were {clicks} clicks. Usual on this day of the week are {usual}.")
-        values = {"day": _date(alert.day), "clicks": _number(alert.clicks), "usual": _number(alert.usual)}
+        values = {"day": _date(alert.day), "clicks": number(alert.clicks), "usual": number(alert.usual)}
         return _mail(to, Subscription.ALERTS, subject, {"text": text.format(**values), "tables": []})
 
 
@@ -107,15 +106,6 @@ def _mail(
 
 def _address(link: LinkRow) -> str:
     return short_url(link.host, link.custom_code or link.short_code)
-
-
-def _country(code: str) -> str:
-    words = {UNKNOWN: _("Unknown"), OTHER: _("Other")}
-    return words.get(code) or _(COUNTRY_NAMES.get(code, code))
-
-
-def _number(value: int) -> str:
-    return formats.number_format(value, use_l10n=True, force_grouping=True)
 
 
 def _date(day: date) -> str:

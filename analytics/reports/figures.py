@@ -193,14 +193,11 @@ def from_rollups(
     )
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
-    if edges and scope.is_rolled:
+    if edges:
         # A look-up for each click: a hash of a million links takes longer than the clicks of a day.
-        of_clicks = scope.has_link.format("c.link_id")
-        text += edge_values(
-            dimensions, edges, OF_CHOSEN, of_clicks=of_clicks, quarters="analytics_rolledquarter"
-        )
-    elif edges:
-        text += edge_values(dimensions, edges, OF_CHOSEN)
+        of_clicks = scope.has_link.format("c.link_id") if scope.is_rolled else OF_CHOSEN
+        quarters_of_edges = scope.table("analytics_quartertotal")
+        text += edge_values(dimensions, edges, OF_CHOSEN, of_clicks=of_clicks, quarters=quarters_of_edges)
     values = _OF_LINKS
     if scope.is_rolled:
         used, of_sources = chosen_sources(scope.values["rollup"], *period.whole_days)

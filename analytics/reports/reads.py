@@ -17,7 +17,7 @@ from analytics.models import Dimension
 from analytics.reports import queries
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown, dimensions_of
-from analytics.reports.sources import LinkDays, Sources, parameters_of, sources
+from analytics.reports.sources import LinkDays, Sources, source_parameters, sources
 from common.database import fetch, prepared_cursor
 from domains.models import Domain
 from links.models import Link
@@ -232,7 +232,7 @@ def chosen_sources(link_id: int, first: date, last: date) -> tuple[Sources | Non
         return None, {}
     days = LinkDays(first_click, last_click, months, closed)
     used = sources(first, last, days)
-    return used, {} if used is None else parameters_of(used, days)
+    return used, {} if used is None else source_parameters(used, days)
 
 
 def _totals(period: Period | None, steps: list[datetime], *, by_day: bool) -> _Query:

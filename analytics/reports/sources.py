@@ -53,7 +53,7 @@ class Sources:
     spans: list[Span]
 
 
-def parameters_of(sources: Sources, link: LinkDays) -> dict[str, Any]:
+def source_parameters(sources: Sources, link: LinkDays) -> dict[str, Any]:
     """The parameters of `analytics.reports.queries.whole_days`."""
     parameters: dict[str, Any] = {"closed": link.closed, "months": sources.months}
     for number, span in enumerate(sources.spans):

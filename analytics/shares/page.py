@@ -7,45 +7,36 @@ password, readers send it with each request; the form of the file has a signatur
 from __future__ import annotations
 
 import hashlib
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.conf.locale import LANG_INFO
-from django.contrib.auth.hashers import check_password
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse
 from django.utils import formats, timezone
-from django.utils.translation import get_language_info, override
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from accounts.admission import Admission, TooManyAtOnce
-from accounts.password_hashing import admit_network, link_hashing
-from analytics.dimensions import DIRECT, UNKNOWN
+from accounts.password_hashing import try_password_of_visitor
 from analytics.models import Share
-from analytics.reports.selected import OTHER
 from analytics.shares import refusals
 from analytics.shares.report import LISTS, SharedReport, as_csv, read_report
 from analytics.shares.services import ShareEnded, open_share
-from common.countries import COUNTRY_NAMES
+from analytics.words import number, shown
 from common.errors import InvalidFields, NotFound, TooManyAttempts, Unavailable
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.http.languages import page_language
 from common.secrets import CurrentKeySigner
-from limits.guessing import begin_guess
 from limits.rates import spend_request
 from links.models import Link
-from pages.refusals import METHOD_NOT_ALLOWED
-from pages.responses import page, refuse, refuse_attempts
+from pages.responses import page, refuse, refuse_attempts, refuse_method
 from pages.style import stylesheet
 
 _METHODS = ("GET", "HEAD", "POST")
 _STYLE = stylesheet(Path(__file__).with_name("page.css"))
 UNLOCKED_SECONDS = 15 * 60
-_KNOWN_FOR = timedelta(days=1)
-# One more than the longest password, so that truncated input never equals a password.
-_MAX_INPUT = 129
 # A report takes up to seconds. So readers of shares cannot occupy more than one of a worker's threads.
 reading = Admission(1, 1, seconds=5)
 
@@ -62,9 +53,7 @@ def show_file(request: HttpRequest, token: str) -> HttpResponse:
 
 def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
     if request.method not in _METHODS:
-        response = refuse(request, METHOD_NOT_ALLOWED)
-        response["Allow"] = ", ".join(_METHODS)
-        return response
+        return refuse_method(request, _METHODS)
     address = address_of_client(request)
     try:
         if limit := settings.RATE_LIMIT_ANONYMOUS:
@@ -122,16 +111,10 @@ def _file(report: SharedReport) -> HttpResponse:
 
 def _unlock(request: HttpRequest, share: Share) -> bool:
     """Whether the request has the password. Raises TooManyAttempts before hashing if no attempts are left."""
-    password = request.POST.get("password", "")[:_MAX_INPUT]
-    if not password:
-        return False
-    address = address_of_client(request)
-    with admit_network(link_hashing, address):
-        guess = begin_guess(f"share-password {share.pk}", address)
-        is_correct = check_password(password, share.password or "")
-        if is_correct:
-            guess.succeeded(known_for=_KNOWN_FOR)
-    return is_correct
+    password = request.POST.get("password", "")
+    return bool(password) and try_password_of_visitor(
+        f"share-password {share.pk}", password, share.password or "", address_of_client(request)
+    )
 
 
 def _is_unlocked(request: HttpRequest, share: Share) -> bool:
@@ -164,10 +147,10 @@ class _Row(NamedTuple):
 def _context(report: SharedReport, *, is_of_link: bool) -> dict[str, Any]:
     figures = report.figures
     total, unique = figures["totalClicks"], figures["uniqueClicks"]
-    totals = [(_("Clicks"), _number(total))]
+    totals = [(_("Clicks"), number(total))]
     if unique is not None:
-        totals.append((_("Daily unique visitors"), _number(unique)))
-    totals.append((_("QR scans"), _number(figures["scans"])))
+        totals.append((_("Daily unique visitors"), number(unique)))
+    totals.append((_("QR scans"), number(figures["scans"])))
     steps = figures["clicksByDate"]
     dates = [_date(step["date"]) for step in steps]
     lists = [(heading, _rows(figures[name], name, total)) for name, heading in _headings().items()]
@@ -178,8 +161,8 @@ def _context(report: SharedReport, *, is_of_link: bool) -> dict[str, Any]:
         "dates": " – ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),  # noqa: RUF001 # the dash of a range
         "totals": totals,
         "curve": _curve([step["clicks"] for step in steps]),
-        "highest": _number(max((step["clicks"] for step in steps), default=0)),
-        "steps": [(name, _number(step["clicks"])) for name, step in zip(dates, steps, strict=True)],
+        "highest": number(max((step["clicks"] for step in steps), default=0)),
+        "steps": [(name, number(step["clicks"])) for name, step in zip(dates, steps, strict=True)],
         "lists": [entry for entry in lists if entry[1]],
         "read_at": formats.date_format(timezone.now(), "DATETIME_FORMAT"),
     }
@@ -200,7 +183,7 @@ def _headings() -> dict[str, str]:
 
 def _rows(values: list[dict[str, Any]], name: str, total: int) -> list[_Row]:
     return [
-        _Row(_shown(name, [value[field] for field in LISTS[name]]), *_share(value["clicks"], total))
+        _Row(shown(name, [value[field] for field in LISTS[name]]), *_share(value["clicks"], total))
         for value in values
     ]
 
@@ -217,28 +200,7 @@ def _links(figures: dict[str, Any], total: int) -> list[_Row]:
 def _share(clicks: int, total: int) -> tuple[str, float, str]:
     percent = round(100 * clicks / total, 1) if total else 0.0
     text = _("{percent}%").format(percent=formats.number_format(percent, decimal_pos=1))
-    return _number(clicks), percent, text
-
-
-def _shown(name: str, texts: list[str]) -> str:
-    words = {UNKNOWN: _("Unknown"), OTHER: _("Other"), DIRECT: _("Direct")}
-    if name == "topDevices":
-        words |= {"desktop": _("Computer"), "mobile": _("Phone"), "tablet": _("Tablet")}
-    texts = [words.get(text) or _name(text, name) for text in dict.fromkeys(texts)]
-    return ", ".join(reversed(texts))
-
-
-def _name(text: str, name: str) -> str:
-    """The name of a country or a language that the list contains as a code."""
-    if name == "topLanguages":
-        return str(get_language_info(text)["name_translated"]) if text in LANG_INFO else text
-    if name in ("topCountries", "topRegions", "topCities") and text in COUNTRY_NAMES:
-        return _(COUNTRY_NAMES[text])
-    return text
-
-
-def _number(value: int) -> str:
-    return formats.number_format(value, use_l10n=True, force_grouping=True)
+    return number(clicks), percent, text
 
 
 def _date(label: str) -> str:

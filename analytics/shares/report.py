@@ -5,12 +5,12 @@ Its readers choose nothing. The selection, the filters and the period come from 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from io import StringIO
 from typing import Any, NamedTuple
 
 from analytics import representations
+from analytics.exports.formats import CsvWriter
+from analytics.exports.tables import Column
 from analytics.filter_fields import clicks_of, selection_of
 from analytics.models import Share
 from analytics.reports.periods import EVERYTHING, Interval
@@ -19,7 +19,6 @@ from analytics.serializers import WorkspaceQuery, requested_range
 from common.errors import FieldError, InvalidFields
 from links.codes import short_url_of
 from links.models import Link, SavedView
-from links.transfer.cells import guard
 
 # The dates of a view make way for the period of its share.
 _DATES = ("period", "startDate", "endDate")
@@ -34,6 +33,12 @@ LISTS = {
     "topReferrers": ("referrer",),
     "topLanguages": ("language",),
 }
+_COLUMNS = (
+    Column("list", "text"),
+    Column("value", "text"),
+    Column("clicks", "integer"),
+    Column("uniqueClicks", "integer"),
+)
 
 
 class SharedReport(NamedTuple):
@@ -84,14 +89,10 @@ def read_report(share: Share, subject: SavedView | Link) -> SharedReport:
     return SharedReport(name_of(subject), figures, requested.interval)
 
 
-def as_csv(report: SharedReport) -> str:
+def as_csv(report: SharedReport) -> bytes:
     """A row for each figure, with the names of the API. Texts that a spreadsheet would run are escaped."""
-    file = StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["list", "value", "clicks", "uniqueClicks"])
-    for name, value, clicks, unique in _rows(report.figures):
-        writer.writerow([name, guard(value), clicks, "" if unique is None else unique])
-    return file.getvalue()
+    writer = CsvWriter(_COLUMNS)
+    return writer.start() + writer.rows(list(_rows(report.figures)))
 
 
 def _rows(figures: dict[str, Any]) -> Iterator[tuple[str, str, int, int | None]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from analytics.reports.periods import PERIODS
-from analytics.serializers import ZoneField
 from analytics.shares.representations import STATUSES
 from analytics.shares.serializers import PublicIdField
 from analytics.shares.services import ENDED_DAYS, MAX_SHARES, TooManyShares
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
+from links.routing.conditions import ZoneNameField
 from links.saved_views import view_not_found
 
 name_choices("ReportPeriod", PERIODS)
@@ -20,7 +20,7 @@ _BAD = [
 ]
 _BAD_SETTINGS = [
     invalid("expiresAt", "past", "Must be in the future."),
-    invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"])),
+    invalid("timezone", "zone", str(ZoneNameField.default_error_messages["zone"])),
 ]
 
 describe_shares = describe(

@@ -8,10 +8,10 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from analytics.reports.periods import PERIODS
-from analytics.serializers import ZoneField
 from analytics.shares.representations import share
 from common.ids import parse_public_id
 from common.rest.fields import Boolean, DateTime, Text, choice_field
+from links.routing.conditions import ZoneNameField
 
 
 class PublicIdField(Text):
@@ -22,11 +22,6 @@ class PublicIdField(Text):
         if parse_public_id(text) is None:
             self.fail("id")
         return text.lower()
-
-
-class ZoneNameField(ZoneField):
-    def to_internal_value(self, data: Any) -> str:  # type: ignore[override] # its name, not the zone
-        return str(super().to_internal_value(data))
 
 
 _password = partial(Text, min_length=1, max_length=128, style={"input_type": "password"}, allow_null=True)

@@ -16,6 +16,23 @@ function moved(rows, from, to) {
 }
 
 /**
+ * The name of a row.
+ * @param {{name: string, position: number, placeholder: string, value: string | null | undefined, onName: (name: string | null) => void}} properties
+ */
+export const RowName = ({ name, position, placeholder, value, onName }) => html`
+    <input
+        class="row-name"
+        name=${name}
+        maxlength="50"
+        dir="auto"
+        aria-label=${t("row.name", { position: position + 1 })}
+        placeholder=${placeholder}
+        value=${value ?? ""}
+        onInput=${(/** @type {any} */ event) => onName(event.target.value || null)}
+    />
+`;
+
+/**
  * @param {object} properties
  * @param {any[]} properties.rows
  * @param {(rows: any[]) => void} properties.onChange

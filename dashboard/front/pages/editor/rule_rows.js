@@ -4,7 +4,7 @@ import { t } from "../../core/texts.js";
 import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
 import { Condition, emptyCondition } from "./condition.js";
-import { Rows } from "./rows.js";
+import { RowName, Rows } from "./rows.js";
 
 /** @typedef {import("./model.js").Rule} Rule */
 
@@ -23,15 +23,12 @@ export function RuleRows({ editing }) {
             /** @type {(changes: Partial<Rule>) => void} */ set,
             /** @type {number} */ position,
         ) => html`
-            <input
-                class="row-name"
+            <${RowName}
                 name=${`rules.${position}.name`}
-                maxlength="50"
-                dir="auto"
-                aria-label=${t("row.name", { position: position + 1 })}
+                position=${position}
                 placeholder=${t("rules.named", { position: position + 1 })}
-                value=${rule.name ?? ""}
-                onInput=${(/** @type {any} */ event) => set({ name: event.target.value || null })}
+                value=${rule.name}
+                onName=${(/** @type {string | null} */ name) => set({ name })}
             />
             ${rule.conditions.map(
                 (condition, at) => html`<${Condition}

@@ -3,7 +3,7 @@ import { html, useRef } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
-import { Rows } from "./rows.js";
+import { RowName, Rows } from "./rows.js";
 import { moved, restOf } from "./shares.js";
 
 /** @typedef {import("./model.js").Variant} Variant */
@@ -29,15 +29,12 @@ export function SplitRows({ editing }) {
             /** @type {(changes: Partial<Variant>) => void} */ set,
             /** @type {number} */ position,
         ) => html`
-            <input
-                class="row-name"
+            <${RowName}
                 name=${`split.${position}.name`}
-                maxlength="50"
-                dir="auto"
-                aria-label=${t("row.name", { position: position + 1 })}
+                position=${position}
                 placeholder=${t("split.named", { position: position + 1 })}
-                value=${row.name ?? ""}
-                onInput=${(/** @type {any} */ event) => set({ name: event.target.value || null })}
+                value=${row.name}
+                onName=${(/** @type {string | null} */ name) => set({ name })}
             />
             <div class="variant">
                 <label>
