@@ -9,11 +9,12 @@ bench/results.csv, "Redirects", has the rate of links with rules.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from array import array
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from math import inf
+from math import inf, log
+from struct import Struct
 from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -27,48 +28,58 @@ from links.destinations.utm import with_utm
 from redirects.rule_conditions import Condition, VisitTest, compile_condition
 from redirects.visit import Visit
 
-POINTS = 10_000
-_POINTS_PER_PERCENT = POINTS // 100
+# The branch of visits that neither a rule nor the split decides.
+TARGET = 0
+# Two bytes of a visitor's digest for the target, and for each number that a branch can have.
+_DRAWS = Struct("16H")
+_DRAWN = 1 << 16
 
 
 class Split:
-    """The variants' shares of a link's visitors. ``weights``: percentages in their order, at most 100 in total."""
+    """The shares of a link's visitors: weighted rendezvous hashing (Schindelhauer and Schomaker, 2005).
 
-    __slots__ = ("_hash", "_limits", "_link_id")
+    Each branch waits for a visitor for a random time, which the visitor's digest has drawn, and which is half as long
+    with twice the weight. The shortest wait decides. So another weight moves visitors only to or from its branch, and
+    the order of the branches does not matter.
+    """
 
-    def __init__(self, link_id: int, weights: Sequence[int]) -> None:
-        self._hash = _hash_of(settings.SECRET_KEY)
-        self._link_id = link_id
-        self._limits: list[int] = []
-        total = 0
-        for weight in weights:
-            total += weight * _POINTS_PER_PERCENT
-            self._limits.append(total)
+    __slots__ = ("_hash", "_paces", "_waits")
 
-    def variant_of(self, address: str, user_agent: str) -> int | None:
-        """Return the index of the visitor's variant; None for the share that the weights leave to the target.
+    def __init__(self, link_id: int, weights: Mapping[int, int]) -> None:
+        """``weights``: percentages by the number of the branch, at most 100 in total. The target has the rest."""
+        # Keyed, so that nobody outside can choose a branch; with the link, so that two splits are independent.
+        self._hash = _hash_of(settings.SECRET_KEY).copy()
+        self._hash.update(b"%d|" % link_id)
+        rest = 100 - sum(weights.values())
+        # By number, which decides if two waits are equal.
+        self._paces = [
+            (number, 1 / weight) for number, weight in sorted({TARGET: rest, **weights}.items()) if weight
+        ]
+        self._waits = _waits()
 
-        Each variant has a range of points. A visitor keeps the same point, so another weight moves only visitors next
-        to the ranges' limits.
-        """
-        index = bisect_right(self._limits, self.point_of(address, user_agent))
-        return index if index < len(self._limits) else None
-
-    def point_of(self, address: str, user_agent: str) -> int:
-        """Return the visitor's point for this link, from 0 to 9,999.
-
-        Keyed, so that nobody outside can choose a variant; with the link's number, so that the splits of two links
-        are independent.
-        """
+    def branch_of(self, address: str, user_agent: str) -> int:
+        """Return the number of the visitor's branch; TARGET for the share that the weights leave to the target."""
         visitor = self._hash.copy()
-        visitor.update(f"{self._link_id}|{address}|{user_agent}".encode())
-        return int.from_bytes(visitor.digest()) % POINTS
+        visitor.update(f"{address}|{user_agent}".encode())
+        draws = _DRAWS.unpack(visitor.digest())
+        waits, shortest, branch = self._waits, inf, TARGET
+        for number, pace in self._paces:
+            wait = waits[draws[number]] * pace
+            if wait < shortest:
+                shortest, branch = wait, number
+        return branch
+
+
+@cache
+def _waits() -> array[float]:
+    """The exponentially distributed time of each possible draw. A table, because `log` takes twice as long."""
+    return array("d", (-log((draw + 0.5) / _DRAWN) for draw in range(_DRAWN)))
 
 
 @lru_cache(maxsize=4)
 def _hash_of(secret: str) -> blake2b:
-    """All splits share it, and copy it for each visitor: a new keyed hash takes twice as long."""
-    return blake2b(digest_size=8, key=derive_key(secret, "split"))
+    """All splits copy it: a new keyed hash takes twice as long."""
+    return blake2b(digest_size=_DRAWS.size, key=derive_key(secret, "split"))
 
 
 _MAX_ROUTERS, _MAX_BYTES = 8192, 16 * 1024 * 1024
@@ -77,10 +88,10 @@ _BYTES, _BYTES_PER_BYTE = 3_000, 3
 
 
 class Route(NamedTuple):
-    """The destination of a visit. ``branch`` is the number of the rule or variant within the link; 0: the target."""
+    """The destination of a visit. ``branch`` is the number of the rule or variant within the link."""
 
     location: str
-    branch: int = 0
+    branch: int = TARGET
     rule: str | None = None
     variant: str | None = None
 
@@ -119,7 +130,7 @@ class _Active(NamedTuple):
 class Router:
     """Immutable for callers, and safe to share between threads."""
 
-    __slots__ = ("_active", "_split", "_variant_routes", "forwards", "rules", "size", "target", "variants")
+    __slots__ = ("_active", "_split", "_split_routes", "forwards", "rules", "size", "target", "variants")
 
     def __init__(
         self,
@@ -137,8 +148,9 @@ class Router:
         self.rules = tuple(rules)
         self.variants = tuple(variants)
         self.forwards = forwards
-        self._split = Split(link_id, [variant.weight for variant in variants]) if variants else None
-        self._variant_routes = tuple(variant.route for variant in variants)
+        weights = {variant.route.branch: variant.weight for variant in variants}
+        self._split = Split(link_id, weights) if variants else None
+        self._split_routes = {TARGET: target, **{variant.route.branch: variant.route for variant in variants}}
         self._active = _Active(inf, -inf, ())
 
     def route(self, visit: Visit, now: float) -> Route:
@@ -157,8 +169,12 @@ class Router:
                 route = matched
                 break
         else:
-            index = None if self._split is None else self._split.variant_of(visit.address, visit.user_agent)
-            route = self.target if index is None else self._variant_routes[index]
+            split = self._split
+            route = (
+                self.target
+                if split is None
+                else self._split_routes[split.branch_of(visit.address, visit.user_agent)]
+            )
         if self.forwards and visit.query:
             location = with_forwarded(route.location, visit.query)
             if location != route.location:
@@ -167,8 +183,10 @@ class Router:
 
     def variant_of(self, visit: Visit) -> Variant | None:
         """Return the visitor's side of the split; None: the target, or there is no split."""
-        index = None if self._split is None else self._split.variant_of(visit.address, visit.user_agent)
-        return None if index is None else self.variants[index]
+        if self._split is None:
+            return None
+        branch = self._split.branch_of(visit.address, visit.user_agent)
+        return next((variant for variant in self.variants if variant.route.branch == branch), None)
 
     def constant_route(self, now: float) -> Route | None:
         """Return the route of all visits until `next_change`, or None if it depends on the visit."""

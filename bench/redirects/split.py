@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from django.test import override_settings
 
 from bench.load.visits import address
-from redirects.router import POINTS, Split
+from redirects.router import TARGET, Split
 from testing.visitors.agents import agent
 
-SEEDS, SEEDED_VISITORS, CELLS = 20, 100_000, 100
-# The upper 0.001 quantile of chi-squared with 99 degrees of freedom. Of 20 seeds, one exceeds it in 2 % of all keys.
-CRITICAL = 148.23
+SEEDS, SEEDED_VISITORS = 20, 100_000
+# Of 15 branches, the target has the rest.
+WEIGHTS = {number: 1 + number % 11 for number in range(1, 16)}
+# The upper 0.001 quantile of chi-squared with 15 degrees of freedom. Of 20 seeds, one exceeds it in 2 % of all keys.
+CRITICAL = 37.70
 VISITS, SHARE, TOLERANCE = 100_000, 70, 0.01
 _KEY = "the same key in every run of this benchmark"
 
@@ -26,13 +28,13 @@ def check_split() -> dict[str, str]:
     """
     with override_settings(SECRET_KEY=_KEY):
         worst = max(map(_chi_squared, range(SEEDS)))
-        split = Split(1, [SHARE])
+        split = Split(1, {1: SHARE})
         sides = defaultdict[tuple[str, str], set[bool]](set)
         draw, taken = random.Random(20270328), 0
         for _ in range(VISITS):
             number = draw.randrange(VISITS)
             visitor = (address(number), agent(number))
-            is_taken = split.variant_of(*visitor) == 0
+            is_taken = split.branch_of(*visitor) == 1
             sides[visitor].add(is_taken)
             taken += is_taken
     movers = sum(len(seen) > 1 for seen in sides.values())
@@ -48,10 +50,12 @@ def check_split() -> dict[str, str]:
 
 
 def _chi_squared(seed: int) -> float:
-    """The statistic of the points of random visitors of one link, in CELLS cells of equal size."""
-    split, draw, counts = Split(seed, []), random.Random(seed), [0] * CELLS
-    for _ in range(SEEDED_VISITORS):
-        point = split.point_of(address(draw.getrandbits(32)), agent(draw.randrange(1000)))
-        counts[point * CELLS // POINTS] += 1
-    expected = SEEDED_VISITORS / CELLS
-    return sum((count - expected) ** 2 / expected for count in counts)
+    """The statistic of the branches of random visitors of one link."""
+    split, draw = Split(seed, WEIGHTS), random.Random(seed)
+    shares = {**WEIGHTS, TARGET: 100 - sum(WEIGHTS.values())}
+    counts = Counter(
+        split.branch_of(address(draw.getrandbits(32)), agent(draw.randrange(1000)))
+        for _ in range(SEEDED_VISITORS)
+    )
+    expected = {number: SEEDED_VISITORS * share / 100 for number, share in shares.items()}
+    return sum((counts[number] - count) ** 2 / count for number, count in expected.items())
