@@ -150,12 +150,31 @@ class BodyTooLarge(ServiceError):
     message = "The request body is too large."
 
 
+# The limit of requests, which every response names.
+REQUEST_POLICY = "default"
+
+
+def rate_limit_headers(policy: str, *, limit: int, window: int, remaining: int, reset: int) -> dict[str, str]:
+    """The fields of draft-ietf-httpapi-ratelimit-headers-11, and the older three that clients support today.
+
+    Of ``limit`` requests or attempts in ``window`` seconds, ``remaining`` are left for another ``reset`` seconds.
+    """
+    return {
+        "RateLimit": f'"{policy}";r={remaining};t={reset}',
+        "RateLimit-Policy": f'"{policy}";q={limit};w={window}',
+        "RateLimit-Limit": str(limit),
+        "RateLimit-Remaining": str(remaining),
+        "RateLimit-Reset": str(reset),
+    }
+
+
 class TooManyAttempts(ServiceError):
     """More than ``limit`` attempts in ``window`` seconds. ``retry_after`` is in whole seconds, at least 1."""
 
     status = 429
     code = "rate_limited"
     message = "Too many attempts. Try again later."
+    policy = "attempts"
 
     def __init__(self, retry_after: int, *, limit: int, window: int) -> None:
         self.retry_after = max(1, retry_after)
@@ -165,18 +184,15 @@ class TooManyAttempts(ServiceError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The RateLimit headers that clients support today (draft-ietf-httpapi-ratelimit-headers-06)."""
-        return {
-            "Retry-After": str(self.retry_after),
-            "RateLimit-Limit": str(self.limit),
-            "RateLimit-Remaining": "0",
-            "RateLimit-Reset": str(self.retry_after),
-            "RateLimit-Policy": f"{self.limit};w={self.window}",
-        }
+        left = rate_limit_headers(
+            self.policy, limit=self.limit, window=self.window, remaining=0, reset=self.retry_after
+        )
+        return {"Retry-After": str(self.retry_after), **left}
 
 
 class TooManyRequests(TooManyAttempts):
     message = "Too many requests. Try again later."
+    policy = REQUEST_POLICY
 
 
 class Unavailable(ServiceError):

@@ -12,7 +12,7 @@ from django.db.models import F, Func, Value
 from django.db.models.functions import Now
 
 from common.database import fetch, prepared_cursor
-from common.errors import TooManyRequests
+from common.errors import REQUEST_POLICY, TooManyRequests, rate_limit_headers
 from limits.models import AttemptLog, RequestCount, digest_subject
 
 WINDOW_SECONDS = 60
@@ -54,13 +54,13 @@ class Rate(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The header fields that current clients support (draft-ietf-httpapi-ratelimit-headers-06)."""
-        return {
-            "RateLimit-Limit": str(self.limit),
-            "RateLimit-Remaining": str(self.remaining),
-            "RateLimit-Reset": str(self.reset),
-            "RateLimit-Policy": f"{self.limit};w={WINDOW_SECONDS}",
-        }
+        return rate_limit_headers(
+            REQUEST_POLICY,
+            limit=self.limit,
+            window=WINDOW_SECONDS,
+            remaining=self.remaining,
+            reset=self.reset,
+        )
 
 
 def spend_request(subject: str | bytes, limit: int, *others: bytes) -> Rate:

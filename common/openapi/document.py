@@ -15,10 +15,15 @@ def _header(description: str, kind: str = "integer", *, required: bool = False) 
 
 
 _RATE_LIMIT = {
-    "RateLimit-Limit": _header("The limit that the caller is closest to."),
+    "RateLimit": _header(
+        'What is left of the limit that the caller is closest to, such as `"default";r=598;t=41`.', "string"
+    ),
+    "RateLimit-Policy": _header(
+        'That limit and its window in seconds, such as `"default";q=600;w=60`.', "string"
+    ),
+    "RateLimit-Limit": _header("The limit alone."),
     "RateLimit-Remaining": _header("Requests left within this limit."),
     "RateLimit-Reset": _header("Seconds until the limit resets."),
-    "RateLimit-Policy": _header("The limit and its window in seconds, such as `600;w=60`.", "string"),
 }
 _RETRY_AFTER = {"Retry-After": _header("Seconds to wait before the next attempt.", required=True)}
 _BY_STATUS = {

@@ -199,7 +199,13 @@ def test_every_response_describes_the_limit_headers(described: dict[str, Any]) -
             if status == "414":
                 continue  # Not the API's.
             names = set(response["headers"])
-            assert names >= {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"}
+            assert names >= {
+                "RateLimit",
+                "RateLimit-Limit",
+                "RateLimit-Remaining",
+                "RateLimit-Reset",
+                "RateLimit-Policy",
+            }
             assert ("Retry-After" in names) == (status in {"429", "503"})
             assert ("WWW-Authenticate" in names) == (status == "401")
 

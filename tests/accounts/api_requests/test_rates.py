@@ -17,7 +17,14 @@ from testing.connections import rows
 from tests.accounts.api_requests.rate_limits import ELSEWHERE, HERE, NEXT_DOOR, from_address, statuses
 from tests.accounts.api_requests.rate_limits import limits as limits
 
-NAMES = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy", "Retry-After")
+NAMES = (
+    "RateLimit",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "RateLimit-Policy",
+    "Retry-After",
+)
 
 
 @pytest.fixture
@@ -38,7 +45,8 @@ def test_every_response_states_the_limit_and_what_remains(api: APIClient) -> Non
             "RateLimit-Limit": "5",
             "RateLimit-Remaining": str(remaining),
             "RateLimit-Reset": "60",
-            "RateLimit-Policy": "5;w=60",
+            "RateLimit-Policy": '"default";q=5;w=60',
+            "RateLimit": f'"default";r={remaining};t=60',
         }
         for remaining in (4, 3)
     ]
@@ -83,7 +91,8 @@ def test_a_request_over_the_limit_is_429_with_retry_after(
         "RateLimit-Limit": "5",
         "RateLimit-Remaining": "0",
         "RateLimit-Reset": "15",
-        "RateLimit-Policy": "5;w=60",
+        "RateLimit-Policy": '"default";q=5;w=60',
+        "RateLimit": '"default";r=0;t=15',
         "Retry-After": "15",
     }
     assert rows("SELECT count(*) FROM links_link") == [(0,)]
@@ -241,8 +250,14 @@ def test_the_lockout_of_a_login_states_its_own_limit(settings: Settings, alice: 
     responses = [from_address(HERE).post("/api/auth/login", body) for _ in range(11)]
 
     assert [response.status_code for response in responses] == [401] * 10 + [429]
-    assert (responses[9]["RateLimit-Policy"], responses[9]["RateLimit-Remaining"]) == ("50;w=60", "40")
-    assert (responses[10]["RateLimit-Policy"], responses[10]["RateLimit-Remaining"]) == ("10;w=900", "0")
+    assert (responses[9]["RateLimit-Policy"], responses[9]["RateLimit-Remaining"]) == (
+        '"default";q=50;w=60',
+        "40",
+    )
+    assert (responses[10]["RateLimit-Policy"], responses[10]["RateLimit-Remaining"]) == (
+        '"attempts";q=10;w=900',
+        "0",
+    )
 
 
 def test_too_many_requests_are_refused_before_any_password_is_hashed(

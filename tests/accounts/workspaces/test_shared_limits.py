@@ -240,7 +240,7 @@ def test_an_account_creates_a_limited_number_of_workspaces_in_a_day(
             assert client.delete(path).status_code == 200
         else:
             assert created.json()["code"] == "rate_limited"
-            assert created["RateLimit-Policy"] == "3;w=86400"
+            assert created["RateLimit-Policy"] == '"attempts";q=3;w=86400'
         return created.status_code
 
     assert [create_and_delete(owner) for _ in range(5)] == [201] * 3 + [429] * 2

@@ -63,7 +63,7 @@ EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
         "Too many attempts. Try again later.",
         {
             "Retry-After": "77", "RateLimit-Limit": "10", "RateLimit-Remaining": "0", "RateLimit-Reset": "77",
-            "RateLimit-Policy": "10;w=900",
+            "RateLimit-Policy": '"attempts";q=10;w=900', "RateLimit": '"attempts";r=0;t=77',
         },
     ),
     "too many attempts, over at once": (
@@ -71,7 +71,7 @@ EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
         "Too many attempts. Try again later.",
         {
             "Retry-After": "1", "RateLimit-Limit": "5", "RateLimit-Remaining": "0", "RateLimit-Reset": "1",
-            "RateLimit-Policy": "5;w=60",
+            "RateLimit-Policy": '"attempts";q=5;w=60', "RateLimit": '"attempts";r=0;t=1',
         },
     ),
     "unavailable": (

@@ -116,7 +116,7 @@ def test_verifications_are_limited_to_sixty_per_hour(
     query_count = len(dns.queries)
     response = verify(api, domain)
     assert (response.status_code, response.json()["code"]) == (429, "rate_limited")
-    assert response["RateLimit-Policy"] == "60;w=3600"
+    assert response["RateLimit-Policy"] == '"attempts";q=60;w=3600'
     assert (response["RateLimit-Limit"], response["RateLimit-Remaining"]) == ("60", "0")
     assert 3500 < int(response["Retry-After"]) == response.json()["retryAfter"] <= 3600
     assert len(dns.queries) == query_count
@@ -137,7 +137,7 @@ def test_number_of_concurrent_verifications_is_limited(
     try:
         response = verify(api, domain)
         assert (response.status_code, response["Retry-After"]) == (429, "3")
-        assert response["RateLimit-Policy"] == "2;w=3"
+        assert response["RateLimit-Policy"] == '"attempts";q=2;w=3'
         assert dns.queries == []
     finally:
         verification.CHECK_PLACES.release(2)

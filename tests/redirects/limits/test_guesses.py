@@ -39,7 +39,7 @@ def test_the_sixty_first_miss_at_once_is_429() -> None:
     refused = browser().get("/guess9")
     assert_page(refused, title=refusals.GUESSING.title, message=refusals.GUESSING.message)
     assert refused["Retry-After"] == "1"
-    assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ("60;w=60", "0")
+    assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ('"attempts";q=60;w=60', "0")
 
 
 def test_above_the_limit_hits_and_misses_get_the_same_response(make_link: MakeLink) -> None:
