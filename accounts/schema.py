@@ -73,7 +73,8 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
             "type": "apiKey",
             "in": "header",
             "name": "X-API-Key",
-            "description": "For servers. Read or replace it under /api/auth with a token.",
+            "description": "For servers. Read or replace it under /api/auth with a token. `Authorization: Bearer`"
+            " takes a key, too, unless the operation takes tokens only.",
         }
 
 

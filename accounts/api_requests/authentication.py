@@ -51,8 +51,9 @@ _WORKSPACE = "HTTP_X_WORKSPACE"
 
 
 class ApiKeyAuthentication(BaseAuthentication):
-    """``X-API-Key: <key>``, for servers. Never in a query string, which would end up in logs.
+    """``X-API-Key: <key>``, or ``Authorization: Bearer <key>`` from clients that can send nothing else, for servers.
 
+    Never in a query string, which would end up in logs.
     Also counts the request for the limit of the workspace. `RequestThrottle` compares.
     """
 
@@ -61,7 +62,11 @@ class ApiKeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, Caller] | None:
         key = request.META.get("HTTP_X_API_KEY")
         if key is None:
-            return None
+            scheme, key = _authorization(request)
+            if scheme != "bearer" or not key.startswith(KEY_PREFIXES):
+                return None
+        elif key.startswith(_TOKEN_PREFIX):
+            raise AuthenticationFailed(_MISPLACED_TOKEN)
         find = caller_of_scoped_key if key.startswith(SCOPED_KEY_PREFIX) else caller_of_api_key
         caller = find(key, request.META.get(_WORKSPACE))
         if caller is None:
@@ -73,8 +78,11 @@ class ApiKeyAuthentication(BaseAuthentication):
         return WWW_AUTHENTICATE
 
 
-# For a key in the header of tokens. Neither a response nor the log may contain the key.
-_MISPLACED_KEY = "This is an API key, not a token. Send it in the X-API-Key header."
+# Of the JSON object with which a token begins (RFC 7515).
+_TOKEN_PREFIX = "eyJ"  # noqa: S105 # no token
+# Neither a response nor the log may contain the credential.
+_MISPLACED_TOKEN = "This is a token, not an API key. Send it as Authorization: Bearer."  # noqa: S105 # no token
+_MISPLACED_KEY = "Send an API key in the X-API-Key header, or as Authorization: Bearer."
 _NO_KEY = "This endpoint takes a Bearer token from POST /api/auth/login, not an API key."
 
 
@@ -90,11 +98,10 @@ class BearerAuthentication(BaseAuthentication):
         self._is_only_method = is_only_method
 
     def authenticate(self, request: Request) -> tuple[User, Caller] | None:
-        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
-        token = token.strip()
+        scheme, token = _authorization(request)
         if scheme.startswith(KEY_PREFIXES) or token.startswith(KEY_PREFIXES):
             raise AuthenticationFailed(_NO_KEY if self._is_only_method else _MISPLACED_KEY)
-        if scheme.lower() == "bearer":
+        if scheme == "bearer":
             caller = caller_of_access_token(token, request.META.get(_WORKSPACE))
             if caller is None:
                 raise AuthenticationFailed("The token is not valid or has expired.")
@@ -107,6 +114,12 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return WWW_AUTHENTICATE
+
+
+def _authorization(request: Request) -> tuple[str, str]:
+    """The scheme in lower case and the credential; empty without the header."""
+    scheme, _, credential = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
+    return scheme.lower(), credential.strip()
 
 
 def _is_valid(key: str) -> bool:

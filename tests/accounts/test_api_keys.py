@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from accounts import api_keys
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount, read_api_key, rotate_api_key
-from testing.accounts.accounts import PASSWORD, account, bearer_client, key_status
+from testing.accounts.accounts import PASSWORD, account, bearer_client, key_status, log_in
 from testing.cases import for_each
 
 NOT_GIVEN = {
@@ -83,7 +83,8 @@ def test_two_swapped_neighbours_break_the_checksum(position: int) -> None:
 
 
 REFUSED = {"success": False, "message": "The API key is not valid.", "code": "not_authenticated"}
-KEY_IN_WRONG_HEADER = "This is an API key, not a token. Send it in the X-API-Key header."
+KEY_IN_WRONG_HEADER = "Send an API key in the X-API-Key header, or as Authorization: Bearer."
+TOKEN_IN_WRONG_HEADER = "This is a token, not an API key. Send it as Authorization: Bearer."
 
 
 def test_an_almost_correct_key_is_refused(alice: NewAccount, anonymous: APIClient) -> None:
@@ -150,26 +151,60 @@ def test_key_is_accepted_only_in_the_header(name: str, alice: NewAccount, anonym
     assert [(response.status_code, response.json()) for response in responses] == [(401, NOT_GIVEN)] * 4
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "ApiKey", "Api-Key", "Token", "Basic"])
-def test_key_in_the_authorization_header_is_refused(
-    scheme: str, alice: NewAccount, anonymous: APIClient
+@pytest.mark.parametrize("authorization", ["Bearer {}", "bearer   {} ", "BEARER {}"])
+def test_a_key_is_also_taken_as_bearer(
+    authorization: str, alice: NewAccount, anonymous: APIClient, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    response = anonymous.get("/api/urls", headers={"authorization": authorization.format(alice.api_key)})
+
+    assert response.status_code == 200
+    assert [record for record in caplog.records if alice.api_key[8:] in str(record.__dict__)] == []
+    wrong = anonymous.get("/api/urls", headers={"authorization": authorization.format(api_keys.new_key())})
+    assert (wrong.status_code, wrong.json()) == (401, REFUSED)
+
+
+@pytest.mark.parametrize("scheme", ["ApiKey", "Api-Key", "Token", "Basic"])
+def test_a_key_with_another_scheme_is_refused(scheme: str, alice: NewAccount, anonymous: APIClient) -> None:
     response = anonymous.get("/api/urls", headers={"authorization": f"{scheme} {alice.api_key}"})
     assert (response.status_code, response.json()) == (401, {**NOT_GIVEN, "message": KEY_IN_WRONG_HEADER})
 
 
-@pytest.mark.parametrize("path", ["/api/urls", "/api/auth/api-key"])
-def test_a_key_in_the_wrong_header_is_neither_returned_nor_logged(
-    path: str, alice: NewAccount, anonymous: APIClient, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("path", "authorization", "message"),
+    [
+        ("/api/urls", "{}", KEY_IN_WRONG_HEADER),
+        ("/api/auth/api-key", "{}", TOKEN_ONLY),
+        ("/api/auth/api-key", "Bearer {}", TOKEN_ONLY),
+    ],
+)
+def test_a_key_in_the_wrong_place_is_neither_returned_nor_logged(
+    path: str,
+    authorization: str,
+    message: str,
+    alice: NewAccount,
+    anonymous: APIClient,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    for authorization in (f"Bearer {alice.api_key}", alice.api_key, f"bearer   {alice.api_key} "):
-        response = anonymous.get(path, headers={"authorization": authorization})
-        message = KEY_IN_WRONG_HEADER if path == "/api/urls" else TOKEN_ONLY
-        assert (response.status_code, response.json()) == (401, {**NOT_GIVEN, "message": message})
-        assert alice.api_key[8:] not in str(dict(response.items()))
+
+    response = anonymous.get(path, headers={"authorization": authorization.format(alice.api_key)})
+
+    assert (response.status_code, response.json()) == (401, {**NOT_GIVEN, "message": message})
+    assert alice.api_key[8:] not in str(dict(response.items()))
     assert alice.api_key[8:] not in caplog.text
     assert [record for record in caplog.records if alice.api_key[8:] in str(record.__dict__)] == []
+
+
+def test_a_token_in_the_header_of_keys_is_told_where_it_belongs(
+    alice: NewAccount, anonymous: APIClient
+) -> None:
+    token = log_in(alice.user).access
+
+    response = anonymous.get("/api/urls", headers={"x-api-key": token})
+
+    assert (response.status_code, response.json()) == (401, {**NOT_GIVEN, "message": TOKEN_IN_WRONG_HEADER})
 
 
 # How long it is valid

@@ -89,11 +89,14 @@ def test_no_key_manages_keys(method: str, alice: NewAccount, api: APIClient) -> 
         assert response.json()["message"].startswith("This endpoint takes a Bearer token")
 
 
-def test_a_key_in_the_header_of_tokens_is_refused(alice: NewAccount) -> None:
-    text = scoped_key(alice.workspace, alice.user).text
-    for header in (text, f"Bearer {text}"):
-        client = APIClient(headers={"host": "sho.rt", "authorization": header})
-        assert refused(client.get("/api/urls"), 401, "not_authenticated")
+def test_a_key_as_bearer_has_its_scopes(alice: NewAccount) -> None:
+    text = scoped_key(alice.workspace, alice.user, Scope.URLS_READ).text
+    client = APIClient(headers={"host": "sho.rt", "authorization": f"Bearer {text}"})
+
+    assert client.get("/api/urls").status_code == 200
+    assert refused(client.post("/api/urls", {"originalUrl": "https://example.com/"}), 403, "scope_required")
+    without_scheme = APIClient(headers={"host": "sho.rt", "authorization": text})
+    assert refused(without_scheme.get("/api/urls"), 401, "not_authenticated")
 
 
 def test_the_end_of_a_membership_deletes_the_keys(
