@@ -9,6 +9,7 @@ from accounts.history import person, visible_actor
 from accounts.models import Change, User
 from common.errors import Conflict, NotFound, PreconditionFailed
 from common.http.current_request import AuthMethod
+from common.rest.fields import iso_utc
 from domains.models import Domain
 from links.fields import UNIQUE, LinkField
 from links.models import Link
@@ -39,6 +40,14 @@ class NotRestorable(Conflict):
     message = "This change has no former value that can be restored."
 
 
+class AnotherVersion(PreconditionFailed):
+    """None of the tags in ``If-Match`` is that of a former version."""
+
+    def __init__(self, link: Link) -> None:
+        super().__init__("This URL has another version than those in If-Match.")
+        self.data: Mapping[str, Any] = {"changedAt": iso_utc(link.updated_at), "changedBy": None}
+
+
 class ChangedMeanwhile(PreconditionFailed):
     """``link`` is the current one, and ``change`` its last change since the expected version.
 
@@ -46,7 +55,7 @@ class ChangedMeanwhile(PreconditionFailed):
     """
 
     def __init__(self, link: Link, change: Change | None) -> None:
-        changed_at = link.updated_at.isoformat().replace("+00:00", "Z")
+        changed_at = iso_utc(link.updated_at)
         actor = None if change is None else visible_actor(change)
         by = "" if change is None else f" by {_name(change, actor)}"
         super().__init__(f"This URL was changed meanwhile{by} at {changed_at}.")

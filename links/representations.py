@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -21,6 +21,7 @@ from common.openapi.responses import (
     public_id,
     text,
 )
+from common.rest.returns import Version
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.availability import Status
@@ -184,10 +185,17 @@ listed_link = WHOLE_URL.pick(
     clickCount="clicks",
 )
 _top_link = listed_link.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount status createdAt")
-UPDATED_URL = Representation(
-    "UpdatedUrl",
-    *WHOLE_URL.pick("", "_id shortUrl title tags isActive status updatedAt").fields,
-    *(field.optional() for field in _CHANGEABLE),
+
+
+def _with_the_rest(component: str, shown: Representation) -> Representation:
+    """These fields, and optionally all others of a link, which clients get who prefer it."""
+    rest = (field.optional() for field in WHOLE_URL.fields if field.name not in shown.names)
+    return Representation(component, *shown.fields, *rest)
+
+
+CREATED_URL = _with_the_rest("NewUrl", created_link)
+UPDATED_URL = _with_the_rest(
+    "UpdatedUrl", WHOLE_URL.pick("", "_id shortUrl title tags isActive status updatedAt")
 )
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
 restorable_link = Representation(
@@ -212,6 +220,12 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
     creator = account if link.creator is None and owner.is_personal else link.creator
     imported = {"importedClicks": link.counter.imported} if link.counter.imported else {}
     return {**WHOLE_URL(link), **imported, "creator": creator and _CREATOR(creator)}
+
+
+def version_of(link: Link, shown: Mapping[str, Any], *, is_new: bool = False) -> Version:
+    """The version of a link, as ``shown``. Clicks and the status change without a new one."""
+    clicks = 0 if is_new else link.counter.clicks
+    return Version(link.updated_at, f"{clicks:x}-{shown['status']}")
 
 
 def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User) -> list[dict[str, Any]]:

@@ -149,6 +149,24 @@ def _example(names: str) -> dict[str, Any]:
     return example(WHOLE_URL.pick("", names).fields)
 
 
+def _update(operation_id: str, description: str) -> Operation:
+    return Operation(
+        operation_id,
+        "Change the sent fields: all of them, or none.",
+        "The title, the tags, `isActive`, and the sent fields.",
+        description=description,
+        examples=[_example("title tags isActive")],
+        errors=[
+            *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),
+            *BAD_FIELDS,
+            *_TAKEN,
+            BadIfMatch(),
+            ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
+            admission.TOO_MANY_CALLS,
+        ],
+    )
+
+
 describe_links = describe(
     "Links",
     of="URL",
@@ -200,21 +218,13 @@ describe_links = describe(
         description="All fields except the password; `hasPassword` says whether there is one. Send the `ETag` as"
         " `If-Match` with an update to change only what you have read.",
     ),
-    update=Operation(
+    update=_update(
         "updateUrl",
-        "Change the sent fields: all of them, or none.",
-        "The title, the tags, `isActive`, and the sent fields.",
-        description="You can send back a whole link. Read-only fields are ignored, except that a different"
-        " `originalUrl` or `shortCode` is an error.",
-        examples=[_example("title tags isActive")],
-        errors=[
-            *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),
-            *BAD_FIELDS,
-            *_TAKEN,
-            BadIfMatch(),
-            ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
-            admission.TOO_MANY_CALLS,
-        ],
+        "You can send back a whole link. Read-only fields are ignored, except that a different `originalUrl` or"
+        " `shortCode` is an error.",
+    ),
+    partial_update=_update(
+        "patchUrl", "The same as PUT, which also leaves fields that are not sent as they are."
     ),
     destroy=Operation(
         "deleteUrl",
@@ -222,6 +232,7 @@ describe_links = describe(
         "The link is deleted.",
         description=f"For {HOLD_DAYS} days, only its owner can use its codes again. For {UNDELETE_DAYS} days, the"
         " link can be restored.",
+        errors=[BadIfMatch(), ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE)],
     ),
     stats=Operation(
         "getUrlStats",

@@ -15,6 +15,7 @@ from accounts.history import last_change, name_author
 from accounts.models import User, Workspace
 from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
+from common.errors import PreconditionFailed
 from common.host import cache_versions
 from common.http.urls import Destination
 from common.ids import parse_public_id
@@ -23,7 +24,14 @@ from domains.models import Domain
 from domains.selectors import find_domain
 from links import code_claims, rules
 from links.codes import generate_code
-from links.errors import ChangedMeanwhile, CodeTaken, domain_not_found, require_usable, url_not_found
+from links.errors import (
+    AnotherVersion,
+    ChangedMeanwhile,
+    CodeTaken,
+    domain_not_found,
+    require_usable,
+    url_not_found,
+)
 from links.key_limits import chosen_domain
 from links.models import Link
 from links.routing.addresses import Address, addresses_of, refuse_own_addresses
@@ -111,12 +119,18 @@ def update_link(
     return link
 
 
-def delete_link(*, owner: Workspace, public_id: str) -> None:
-    """Delete a link and reserve its codes, so that no other account can take over printed short URLs."""
+def delete_link(*, owner: Workspace, public_id: str, versions: Sequence[datetime] | None = None) -> None:
+    """Delete a link and reserve its codes, so that no other account can take over printed short URLs.
+
+    ``versions``: the accepted times of the link's last change. Raises ChangedMeanwhile if it has another one.
+    """
 
     def work() -> list[str]:
         name_author()
-        return delete_locked_links([get_link(owner, public_id, lock=True).pk])
+        link = get_link(owner, public_id, lock=True)
+        if versions is not None and link.updated_at not in versions:
+            raise _changed_meanwhile(link, versions)
+        return delete_locked_links([link.pk])
 
     codes = in_one_transaction(work)
     cache_versions.bump(codes=codes)
@@ -199,8 +213,10 @@ def _update_columns(
     return link
 
 
-def _changed_meanwhile(link: Link, versions: Sequence[datetime]) -> ChangedMeanwhile:
+def _changed_meanwhile(link: Link, versions: Sequence[datetime]) -> PreconditionFailed:
     """The history has the times of the versions, so the client knows the changes up to the newest of ``versions``."""
+    if not any(link.created_at <= version < link.updated_at for version in versions):
+        return AnotherVersion(link)
     change = last_change(link.owner_id, link.public_id)
     if change is not None and versions and change.changed_at <= max(versions):
         change = None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -17,7 +16,7 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
 from common.rest.pagination import PageQuery, pagination_of
-from common.rest.returns import required_versions, returns
+from common.rest.returns import Version, required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
@@ -47,11 +46,16 @@ class LinkViewSet(ApiViewSet):
         "create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    bodies = {"create": CreateLinkSerializer, "update": UpdateLinkSerializer}
+    bodies = {
+        "create": CreateLinkSerializer,
+        "update": UpdateLinkSerializer,
+        "partial_update": UpdateLinkSerializer,
+    }
 
     @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
@@ -67,35 +71,51 @@ class LinkViewSet(ApiViewSet):
     @returns(
         201,
         "URL created successfully.",
-        url=representations.created_link,
+        url=representations.CREATED_URL,
         domain=representations.link_domain,
+        has_etag=True,
     )
-    def create(self, request: Request) -> dict[str, Any]:
+    def create(self, request: Request) -> tuple[dict[str, Any], Version]:
         fields = self.read_body()
         with admit_password_of_account(account_of(request).pk, fields):
             workspace = workspace_of(request)
             link = services.create_link(owner=workspace, creator=account_of(request), **fields)
         domain = representations.link_domain(address_of(link.domain))
-        return {"url": representations.created_link(link), "domain": domain}
+        url = representations.created_link(link)
+        if self.prefers_representation:
+            link = selectors.get_link(workspace, str(link.public_id))
+            url = representations.whole_link(link, workspace, account_of(request))
+        return {"url": url, "domain": domain}, representations.version_of(link, url, is_new=True)
 
     @returns(200, url=representations.WHOLE_URL, has_etag=True)
-    def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
+    def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
         owner = workspace_of(request)
         link = selectors.get_link(owner, id)
-        return {"url": representations.whole_link(link, owner, account_of(request))}, link.updated_at
+        url = representations.whole_link(link, owner, account_of(request))
+        return {"url": url}, representations.version_of(link, url)
 
     @returns(200, "URL updated successfully.", url=representations.UPDATED_URL, has_etag=True)
-    def update(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
+    def update(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
+        return self._update(request, id)
+
+    @returns(200, "URL updated successfully.", url=representations.UPDATED_URL, has_etag=True)
+    def partial_update(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
+        return self._update(request, id)
+
+    def _update(self, request: Request, public_id: str) -> tuple[dict[str, Any], Version]:
         changes, versions = self.read_body(), required_versions(request)
-        with admit_password_of_account(account_of(request).pk, changes):
-            link = services.update_link(
-                owner=workspace_of(request), public_id=id, changes=changes, versions=versions
-            )
-        return {"url": representations.updated_link(link, set(request.data))}, link.updated_at
+        owner, account = workspace_of(request), account_of(request)
+        with admit_password_of_account(account.pk, changes):
+            link = services.update_link(owner=owner, public_id=public_id, changes=changes, versions=versions)
+        if self.prefers_representation:
+            url = representations.whole_link(link, owner, account)
+        else:
+            url = representations.updated_link(link, set(request.data))
+        return {"url": url}, representations.version_of(link, url)
 
     @returns(200, "URL deleted successfully.")
     def destroy(self, request: Request, id: str) -> None:
-        services.delete_link(owner=workspace_of(request), public_id=id)
+        services.delete_link(owner=workspace_of(request), public_id=id, versions=required_versions(request))
 
     @action(detail=False)
     @returns(200, stats=representations.overview, beside=FIGURES)
@@ -152,19 +172,20 @@ class LinkHistoryViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     @returns(200, "URL restored successfully.", url=representations.WHOLE_URL, has_etag=True)
-    def undelete(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
+    def undelete(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
         owner = workspace_of(request)
         link = services.undelete_link(owner=owner, public_id=id)
-        return {"url": representations.whole_link(link, owner, account_of(request))}, link.updated_at
+        url = representations.whole_link(link, owner, account_of(request))
+        return {"url": url}, representations.version_of(link, url)
 
     @action(detail=True, methods=["post"], url_path="history/<str:changeId>/restore")
     @returns(200, "Change restored successfully.", url=representations.UPDATED_URL, has_etag=True)
-    def restore(self, request: Request, id: str, changeId: str) -> tuple[dict[str, Any], datetime]:
+    def restore(self, request: Request, id: str, changeId: str) -> tuple[dict[str, Any], Version]:
         restored = restore_change(owner=workspace_of(request), public_id=id, change_id=changeId)
         for name in sorted(restored.skipped):
             warn(request, name, "not_restored", "The history has no value that can be restored.")
-        shown = representations.updated_link(restored.link, restored.names)
-        return {"url": shown}, restored.link.updated_at
+        url = representations.updated_link(restored.link, restored.names)
+        return {"url": url}, representations.version_of(restored.link, url)
 
 
 @describe_views

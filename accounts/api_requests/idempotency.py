@@ -97,6 +97,8 @@ def _add_size(owner: User, size: int) -> None:
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
+# Of the object that was created.
+_KEPT_HEADERS = ("ETag", "Location")
 MAX_CHARACTERS = 255
 # Surrounding whitespace is not part of a header value.
 _PRINTABLE = re.compile(rf"(?=.{{1,{MAX_CHARACTERS}}}\Z)[!-~](?:[ -~]*[!-~])?")
@@ -194,7 +196,8 @@ def _respond_once(key: Key, request: Request, create: Callable[[], Response]) ->
         response = create()
         # A repeated request returns the same warnings.
         attach_warnings(request, response)
-        content = orjson.dumps([response.status_code, response.data], default=str)
+        headers = {name: response[name] for name in _KEPT_HEADERS if name in response}
+        content = orjson.dumps([response.status_code, response.data, headers], default=str)
         sealed = secrets.seal(content, purpose=_SEALING, context=key.context, secret=settings.SECRET_KEY)
         StoredResponse(owner=key.owner, key_digest=key.digest, sealed=sealed).save(force_insert=True)
         _add_size(key.owner, len(sealed))
@@ -208,8 +211,8 @@ def _replay(key: Key, sealed: bytes) -> Response:
     content = secrets.unseal(sealed, purpose=_SEALING, context=key.context, secrets=secret_keys)
     if content is None:
         raise KeyMismatch
-    status, data = orjson.loads(content)
-    return Response(data, status=status, headers={REPLAYED: "true"})
+    status, data, headers = orjson.loads(content)
+    return Response(data, status=status, headers={**headers, REPLAYED: "true"})
 
 
 def _lock(key: Key) -> None:

@@ -34,18 +34,17 @@ _BY_STATUS = {
 _REPLAYED = {
     "Idempotent-Replayed": _header("`true` if this is the stored response of an earlier request.", "string")
 }
-_APPLIED = {
-    "Preference-Applied": _header("`handling=strict` if the request preferred it and was read.", "string")
-}
+_APPLIED = {"Preference-Applied": _header("Which of the preferences in `Prefer` applied.", "string")}
 # Components of the header `ETag`.
 ETAG, CONTENT_ETAG = "ETag", "ContentETag"
 _ETAGS = {
-    ETAG: _header("The version of the object, for `If-Match`. It ignores counters.", "string", required=True),
+    ETAG: _header("The version of the object, for `If-Match` and `If-None-Match`.", "string", required=True),
     CONTENT_ETAG: _header("A tag of the content, for `If-None-Match`. Files have none.", "string"),
 }
+_LOCATION = {"Location": _header("The path of the new object.", "string", required=True)}
 _ALL = {
     name: header
-    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS)
+    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS, _LOCATION)
     for name, header in headers.items()
 }
 
@@ -62,8 +61,8 @@ IF_MATCH = OpenApiParameter(
     # Without an example: generated requests would send it, and the service would refuse them.
     str,
     OpenApiParameter.HEADER,
-    description="The `ETag` of a read or of an update. If the object has changed since, nothing is changed, and the"
-    " response is 412.",
+    description="The `ETag` of an earlier response. If the object has changed since, nothing is changed, and the"
+    " response is 412. Clicks are no change.",
 )
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match",
@@ -73,6 +72,8 @@ IF_NONE_MATCH = OpenApiParameter(
 )
 # An extension of operations whose response has an `ETag`: the component that describes it.
 HAS_ETAG = "x-has-etag"
+# An extension of operations whose 201 has a `Location`.
+HAS_LOCATION = "x-has-location"
 
 WORKSPACE = OpenApiParameter(
     "X-Workspace",
@@ -88,7 +89,8 @@ PREFER = OpenApiParameter(
     str,
     OpenApiParameter.HEADER,
     description="`handling=strict` refuses every unknown field and parameter (RFC 7240). Otherwise, those that look"
-    " like a known one are refused, and the others are ignored and listed in `warnings`.",
+    " like a known one are refused, and the others are ignored and listed in `warnings`. `return=representation`:"
+    " the response to a creation or update of links has all their fields.",
 )
 
 
@@ -97,7 +99,7 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for methods in result["paths"].values():
         for operation in methods.values():
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
-            etag = operation.pop(HAS_ETAG, None)
+            etag, has_location = operation.pop(HAS_ETAG, None), operation.pop(HAS_LOCATION, False)
             for status, response in operation["responses"].items():
                 if "content" not in response and status != "304":
                     # The API does not send this response.
@@ -107,8 +109,10 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _APPLIED
                 if IDEMPOTENCY_KEY.name in parameters and status in ("200", "201"):
                     names |= _REPLAYED
+                if has_location and status == "201":
+                    names |= _LOCATION
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-                if etag is not None and status == "200":
+                if etag is not None and status in ("200", "201"):
                     response["headers"]["ETag"] = {"$ref": f"#/components/headers/{etag}"}
     result["components"]["headers"] = _ALL
     return result

@@ -28,6 +28,7 @@ from common.openapi.document import (
     CONTENT_ETAG,
     ETAG,
     HAS_ETAG,
+    HAS_LOCATION,
     IDEMPOTENCY_KEY,
     IF_MATCH,
     IF_NONE_MATCH,
@@ -47,7 +48,7 @@ from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
-from common.rest.returns import Returned
+from common.rest.returns import Returned, can_be_read
 from common.rest.unknown_fields import NoFields
 
 _NAMES: dict[tuple[Any, ...], str] = {}
@@ -107,6 +108,7 @@ extend_schema_field(OpenApiTypes.BOOL)(QueryBoolean)
 extend_schema_field(OpenApiTypes.DATETIME)(DateTime)
 extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})(ColorField)
 
+_CONDITIONAL_WRITES = ("update", "partial_update", "destroy")
 _METHODS = {"create": "post", "update": "put", "partial_update": "patch", "destroy": "delete"}
 _ON_ONE_OBJECT = ("retrieve", "update", "partial_update", "destroy")
 # The role of every member.
@@ -218,10 +220,10 @@ def _schema(
     if hasattr(action, "idempotency_errors"):
         parameters.append(IDEMPOTENCY_KEY)
     has_etag = returned is not None and returned.has_etag
-    if has_etag and name == "update":
+    if name in _CONDITIONAL_WRITES and _has_versions(view):
         parameters.append(IF_MATCH)
     is_conditional = returned is not None and returned.content is not None
-    if is_conditional:
+    if is_conditional or (has_etag and name == "retrieve"):
         parameters.append(IF_NONE_MATCH)
         responses[304] = OpenApiResponse(None, "The content has the tag in `If-None-Match`.")
     if operation.next_operations is not None:
@@ -234,9 +236,10 @@ def _schema(
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
-        extensions={HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG}
-        if has_etag or is_conditional
-        else None,
+        extensions={
+            **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
+            **({HAS_LOCATION: True} if name == "create" and can_be_read(view) else {}),
+        },
     )
 
 
@@ -266,6 +269,12 @@ def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exce
 def _access(view: type[ApiViewSet], name: str) -> Access:
     """Views that need no credential have no entry."""
     return view.access.get(name, OWN_ACCOUNT)
+
+
+def _has_versions(view: type[ApiViewSet]) -> bool:
+    """Whether a change of the view's objects can depend on their version, which a read tells."""
+    returned: Returned | None = getattr(getattr(view, "retrieve", None), "returned", None)
+    return returned is not None and returned.has_etag
 
 
 def _errors_of_keys(access: Access) -> Iterator[Exception]:

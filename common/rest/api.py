@@ -17,7 +17,13 @@ from common.errors import LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
 from common.rest.access import Access
 from common.rest.envelope import add_warnings, attach_warnings
-from common.rest.unknown_fields import Handling, NoFields, SerializerType, prefers_strict
+from common.rest.unknown_fields import (
+    Handling,
+    NoFields,
+    SerializerType,
+    prefers_representation,
+    prefers_strict,
+)
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -115,6 +121,11 @@ class ApiViewSet(ViewSet):
     def handling(self) -> Handling:
         return Handling(is_strict=prefers_strict(self.request.META.get("HTTP_PREFER", "")))
 
+    @cached_property
+    def prefers_representation(self) -> bool:
+        """Whether the response to a write shall have the whole object (``return=representation``, RFC 7240)."""
+        return prefers_representation(self.request.META.get("HTTP_PREFER", ""))
+
     def _read(self, serializer: SerializerType, data: Any, noun: str) -> dict[str, Any]:
         """``data`` is a dict, as the parsers and queries return it."""
         handling = self.handling
@@ -126,15 +137,23 @@ class ApiViewSet(ViewSet):
             add_warnings(self.request, warnings)
         return fields
 
+    def _name_applied_preferences(self, response: Response) -> None:
+        """A repeated request with an Idempotency-Key applies none: it gets the stored response."""
+        decided = self.__dict__
+        applied = [
+            *(["handling=strict"] if "handling" in decided and self.handling.is_strict else []),
+            *(["return=representation"] if decided.get("prefers_representation") else []),
+        ]
+        if applied:
+            response["Preference-Applied"] = ", ".join(applied)
+
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         final: Response = super().finalize_response(request, response, *args, **kwargs)
         attach_warnings(request, final)
         final["Cache-Control"] = "no-store"
         final["X-Content-Type-Options"] = "nosniff"
-        # A repeated request with an Idempotency-Key does not read its body.
-        has_read = "handling" in self.__dict__
-        if has_read and self.handling.is_strict:
-            final["Preference-Applied"] = "handling=strict"
+        if "HTTP_PREFER" in request.META:
+            self._name_applied_preferences(final)
         # Keep the headers of a narrower limit that rejected the request.
         for name, value in self.rate_headers.items():
             final.headers.setdefault(name, value)

@@ -2,13 +2,14 @@
 
 Responses can have the version of an object as an entity tag, which is the condition of an update (RFC 9110, 8.8.3 and
 13.1.1). A version is the time of the object's last change. Writers make it strictly increasing. It does not include
-counters, such as clicks. The tag of a report depends on its content, for clients that read it again and again.
+counters, such as clicks: only the tag does, for clients that read an object again and again. The tag of a report
+depends on its content.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from hashlib import blake2b
@@ -26,8 +27,8 @@ from common.rest.envelope import ok
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-# At most 14 digits, because datetime ends with the year 9999.
-_TAG = re.compile(r'"([0-9a-f]{1,14})"')
+# At most 14 digits, because datetime ends with the year 9999. The rest is the state.
+_TAG = re.compile(r'"([0-9a-f]{1,14})(?:-[^"]*)?"')
 
 
 class BadIfMatch(ServiceError):
@@ -35,9 +36,19 @@ class BadIfMatch(ServiceError):
     message = "If-Match must be the ETag of a response, with its quotes."
 
 
-def with_etag(response: Response, version: datetime) -> Response:
-    response["ETag"] = f'"{(version - _EPOCH) // _MICROSECOND:x}"'
-    return response
+class Version(NamedTuple):
+    """The time of an object's last change, and in ``state`` what changes without one, such as counters.
+
+    ``If-Match`` compares the time, and ``If-None-Match`` both.
+    """
+
+    changed_at: datetime
+    state: str = ""
+
+    @property
+    def etag(self) -> str:
+        changed_at = f"{(self.changed_at - _EPOCH) // _MICROSECOND:x}"
+        return f'"{changed_at}-{self.state}"' if self.state else f'"{changed_at}"'
 
 
 def required_versions(request: Request) -> list[datetime] | None:
@@ -66,7 +77,14 @@ def unless_known(request: Request, response: Response, content: Content) -> Http
     """
     etag = f'"{blake2b(orjson.dumps(content(response.data["data"])), digest_size=16).hexdigest()}"'
     response["ETag"] = f"W/{etag}"
-    known = parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))
+    return _not_modified(request, response)
+
+
+def _not_modified(request: Request, response: Response) -> HttpResponseBase:
+    """304 if ``If-None-Match`` has the response's tag, else the response. Compares weakly (RFC 9110, 13.1.2)."""
+    if "HTTP_IF_NONE_MATCH" not in request.META:
+        return response
+    known, etag = parse_etags(request.META["HTTP_IF_NONE_MATCH"]), response["ETag"].removeprefix("W/")
     if "*" in known or any(tag.removeprefix("W/") == etag for tag in known):
         return HttpResponseNotModified(headers={"ETag": response["ETag"]})
     return response
@@ -96,7 +114,9 @@ class Returned(NamedTuple):
         said = values.pop("message", self.message)
         beside = {field.name: values.pop(field.name) for field in self.beside}
         response = ok(values or None, said, status=self.status, **beside)
-        return with_etag(response, version) if self.has_etag else response
+        if self.has_etag:
+            response["ETag"] = version.etag
+        return response
 
 
 def returns(
@@ -115,8 +135,9 @@ def returns(
 
     Each keyword, such as ``url``, is a key of ``data`` with an object; in brackets, it is a list of them. ``fields``
     are further keys of ``data``, and ``beside`` keys next to it. A ``message`` in the dict replaces the declared one,
-    which is then an example. With ``has_etag``, the action returns the dict and the version of the object. With
-    ``content``, the tag depends on this part of the data, see `unless_known`. A finished response stays as it is.
+    which is then an example. With ``has_etag``, the action returns the dict and the `Version` of the object. With
+    ``content``, the tag depends on this part of the data, see `unless_known`. Reads with a tag know ``If-None-Match``.
+    A creation names the address of the object, if it can be read. A finished response stays as it is.
     """
     described = (*fields, *(_field(name, shape) for name, shape in data.items()))
     returned = Returned(status, message, described, tuple(beside), has_etag, content)
@@ -125,14 +146,30 @@ def returns(
         @wraps(action)
         def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
             response = returned.response(action(view, request, *args, **kwargs))
-            if content is not None and isinstance(response, Response):
+            if not isinstance(response, Response):
+                return response
+            if content is not None:
                 return unless_known(request, response, content)
+            if has_etag and request.method in ("GET", "HEAD"):
+                return _not_modified(request, response)
+            if status == 201 and can_be_read(view):
+                response["Location"] = f"{request.path}/{_created_id(response.data['data'])}"
             return response
 
         respond.returned = returned  # type: ignore[attr-defined] # read by `common.openapi.operations`
         return respond
 
     return decorate
+
+
+def can_be_read(view: Any) -> bool:
+    """Whether the objects that the view creates have an address."""
+    return "retrieve" in view.access
+
+
+def _created_id(data: Mapping[str, Any]) -> str:
+    """The id of the created object, which is the first of the data."""
+    return str(next(iter(data.values()))["_id"])
 
 
 def _field(name: str, shape: Shape) -> Field:

@@ -147,7 +147,10 @@ def _inside(serializers: Mapping[str, SerializerType]) -> Iterator[_Candidate]:
 # Different unknown names in a request. Comparing one with the known names takes up to ten microseconds.
 MAX_UNKNOWN = 1_000
 
-_STRICT = re.compile(r'(?:^|,)\s*handling\s*=\s*(?:strict|"strict")\s*(?:[;,]|$)', re.IGNORECASE)
+_STRICT, _REPRESENTATION = (
+    re.compile(rf'(?:^|,)\s*{name}\s*=\s*(?:{value}|"{value}")\s*(?:[;,]|$)', re.IGNORECASE)
+    for name, value in (("handling", "strict"), ("return", "representation"))
+)
 
 
 class NoFields(serializers.Serializer[Any]):
@@ -157,6 +160,11 @@ class NoFields(serializers.Serializer[Any]):
 def prefers_strict(prefer: str) -> bool:
     """Whether the value of a ``Prefer`` header contains ``handling=strict``."""
     return _STRICT.search(prefer) is not None
+
+
+def prefers_representation(prefer: str) -> bool:
+    """Whether the value of a ``Prefer`` header contains ``return=representation``."""
+    return _REPRESENTATION.search(prefer) is not None
 
 
 class Handling:

@@ -27,7 +27,7 @@ from links.bulk.serializers import (
 )
 from links.bulk.services import MAX_ITEMS, NothingDeleted
 from links.errors import VALUES_TAKEN
-from links.representations import DELETED_URL, MOVED_URL, UPDATED_URL, created_link
+from links.representations import CREATED_URL, DELETED_URL, MOVED_URL, UPDATED_URL
 from links.rules import MAX_PASSWORDS
 from links.storage.quotas import QuotaExceeded
 
@@ -87,7 +87,7 @@ def results(name: str, key: Field, url: Representation, *, status: int = 200) ->
 
 
 _INDEX = count("index", help_text="The position in the request, from 0.")
-CREATED = results("CreateUrls", _INDEX, created_link, status=201)
+CREATED = results("CreateUrls", _INDEX, CREATED_URL, status=201)
 UPDATED = results("UpdateUrls", _INDEX, UPDATED_URL)
 DELETED = results("DeleteUrls", _INDEX, DELETED_URL)
 MOVED = results("MoveUrls", _INDEX, MOVED_URL)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rest_framework.decorators import action
@@ -38,7 +39,10 @@ from links.bulk.serializers import (
     MoveSerializer,
     UpdateItemSerializer,
 )
+from links.models import Link
 from links.serializers import CreateLinkSerializer
+
+_Show = Callable[[int, Link], Mapping[str, Any]]
 
 
 @describe_bulk
@@ -69,7 +73,7 @@ class BulkViewSet(ApiViewSet):
         outcomes = bulk.create_links(owner=workspace_of(request), creator=account_of(request), items=items)
         return bulk.results_of_items(
             outcomes,
-            lambda _, link: representations.created_link(link),
+            self._shown(outcomes, lambda _, link: representations.created_link(link)),
             done="created",
             warnings=reader.warnings,
             status=201,
@@ -87,12 +91,30 @@ class BulkViewSet(ApiViewSet):
         outcomes = bulk.update_links(owner=workspace_of(request), items=items)
         return bulk.results_of_items(
             outcomes,
-            lambda position, link: representations.updated_link(
-                link, _without_id(sent["urls"][position]) if "urls" in sent else shared
+            self._shown(
+                outcomes,
+                lambda position, link: representations.updated_link(
+                    link, _without_id(sent["urls"][position]) if "urls" in sent else shared
+                ),
             ),
             done="updated",
             warnings=reader.warnings,
         )
+
+    def _shown(self, outcomes: Sequence[bulk.Verdict], brief: _Show) -> _Show:
+        """How results show links: by ``brief``, or whole for clients that prefer it."""
+        if not self.prefers_representation:
+            return brief
+        owner, account = workspace_of(self.request), account_of(self.request)
+        written = [link.pk for link in outcomes if isinstance(link, Link)]
+        whole = {
+            link.pk: representations.whole_link(link, owner, account)
+            for link in Link.objects.filter(pk__in=written)
+            .select_related("counter", "domain", "creator")
+            .with_bans()
+        }
+        # Somebody may have deleted a link meanwhile.
+        return lambda position, link: whole.get(link.pk) or brief(position, link)
 
     @action(detail=False, methods=["post"], url_path="bulk-delete")
     @returns(200, "1 of 1 URLs deleted.", fields=DELETED)

@@ -56,6 +56,7 @@ DOCUMENTED = {
     ("POST", "/api/urls"),
     ("GET", "/api/urls/{id}"),
     ("PUT", "/api/urls/{id}"),
+    ("PATCH", "/api/urls/{id}"),
     ("DELETE", "/api/urls/{id}"),
     ("GET", "/api/urls/deleted"),
     ("POST", "/api/urls/{id}/simulate"),

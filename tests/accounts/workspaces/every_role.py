@@ -80,6 +80,7 @@ TABLE = {
     "POST /api/urls": Row(EDITOR, 201, LINK, scope=Scope.URLS_WRITE),
     "GET /api/urls/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "PUT /api/urls/{id}": Row(EDITOR, 200, {"title": "x"}, scope=Scope.URLS_WRITE),
+    "PATCH /api/urls/{id}": Row(EDITOR, 200, {"title": "y"}, scope=Scope.URLS_WRITE),
     "DELETE /api/urls/{id}": Row(EDITOR, 200, {}, scope=Scope.URLS_WRITE),
     "GET /api/audit": Row(ADMIN, 200),
     "GET /api/urls/{id}/history": Row(VIEWER, 200, scope=Scope.URLS_READ),

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 from rest_framework.response import Response
+from rest_framework.test import APIRequestFactory
 
 from common.openapi.responses import Representation, count, text
-from common.rest.returns import returns
+from common.rest.returns import Version, returns
 
 LINK = Representation("Link", text("code", None, "db8xua6"))
 TOTAL = count("total")
-VERSION = datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC)
+VERSION = Version(datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
 
 
-def response_of(declare: Callable[[Any], Callable[..., Response]], values: Any) -> Response:
-    return declare(lambda view, request, *args, **path: values)(None, None)
+def response_of(
+    declare: Callable[[Any], Callable[..., Response]], values: Any, *, is_readable: bool = False
+) -> Response:
+    view = SimpleNamespace(access={"retrieve": None} if is_readable else {})
+    return declare(lambda view, request, *args, **path: values)(view, APIRequestFactory().post("/api/links"))
 
 
 def test_the_values_are_the_data_of_the_response() -> None:
@@ -26,6 +31,14 @@ def test_the_values_are_the_data_of_the_response() -> None:
         201,
         [("success", True), ("message", "Created."), ("data", {"link": {"code": "a"}})],
     )
+
+
+def test_a_creation_names_the_address_of_an_object_that_can_be_read() -> None:
+    values = {"link": {"_id": "019a"}, "domain": {"_id": "019b"}}
+    created = returns(201, "Created.", link=LINK)
+    assert response_of(created, dict(values), is_readable=True)["Location"] == "/api/links/019a"
+    assert "Location" not in response_of(created, dict(values))
+    assert "Location" not in response_of(returns(200, link=LINK), dict(values), is_readable=True)
 
 
 def test_keys_beside_the_data_are_not_in_it() -> None:
@@ -46,6 +59,10 @@ def test_a_returned_message_replaces_the_declared_one() -> None:
 def test_the_version_of_the_object_is_the_etag() -> None:
     response = response_of(returns(200, link=LINK, has_etag=True), ({"link": {}}, VERSION))
     assert response["ETag"] == '"6bedbe6ecbf31"'
+    with_state = ({"link": {}}, VERSION._replace(state="1f-active"))
+    assert (
+        response_of(returns(200, link=LINK, has_etag=True), with_state)["ETag"] == '"6bedbe6ecbf31-1f-active"'
+    )
     assert response.data == {"success": True, "data": {"link": {}}}
 
 

@@ -188,13 +188,20 @@ def test_a_deleted_link_returns_404(
     assert read(api, other)["title"] == "other"
 
 
-@pytest.mark.parametrize("method", ["patch", "post"])
-def test_other_methods_are_not_allowed(api: APIClient, link: dict[str, Any], method: str) -> None:
+def test_patch_changes_as_put_does(api: APIClient, link: dict[str, Any]) -> None:
+    response = api.patch(address(link), {"title": "patched"})
+    assert response.status_code == 200
+    assert response.json()["message"] == "URL updated successfully."
+    assert (read(api, link)["title"], read(api, link)["originalUrl"]) == ("patched", link["originalUrl"])
+    assert api.patch(address(link), {"shortCode": "another"}).json()["errors"][0]["code"] == "immutable"
+
+
+def test_other_methods_are_not_allowed(api: APIClient, link: dict[str, Any]) -> None:
     before = row_of(link)
-    response = getattr(api, method)(address(link), {"title": "patched"})
+    response = api.post(address(link), {"title": "patched"})
     assert response.status_code == 405
-    assert {"GET", "PUT", "DELETE"} <= set(response["Allow"].split(", "))
-    assert method.upper() not in response["Allow"]
+    assert {"GET", "PUT", "PATCH", "DELETE"} <= set(response["Allow"].split(", "))
+    assert "POST" not in response["Allow"]
     assert response.json().keys() == {"success", "message", "code"}
     assert (response.json()["success"], response.json()["code"]) == (False, "method_not_allowed")
     assert row_of(link) == before

@@ -126,13 +126,71 @@ def test_every_change_has_a_new_version_although_the_clock_is_behind(
     assert len(set(versions)) == 5
 
 
-def test_clicks_keep_the_version(api: APIClient, make_link: MakeLink, visitor: Any) -> None:
+def test_clicks_keep_the_version_and_change_the_tag(
+    api: APIClient, make_link: MakeLink, visitor: Any
+) -> None:
     link = make_link()
     before = etag_of(api, link)
     assert visitor.get(f"/{link['shortCode']}").status_code == 302
     drain()
-    response = api.get(address(link))
-    assert (response.json()["data"]["url"]["clickCount"], response["ETag"]) == (1, before)
+    response = api.get(address(link), headers={"if-none-match": before})
+    assert (response.status_code, response.json()["data"]["url"]["clickCount"]) == (200, 1)
+    assert (response["ETag"] != before, response["ETag"].partition("-")[0]) == (
+        True,
+        before.partition("-")[0],
+    )
+    assert put(api, link, {"title": "new"}, before).status_code == 200
+
+
+def test_a_read_of_the_known_state_is_304(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link()
+    etag = etag_of(api, link)
+    for known in (etag, f"W/{etag}", f'"0", {etag}', "*"):
+        response = api.get(address(link), headers={"if-none-match": known})
+        assert (response.status_code, response.content, response["ETag"]) == (304, b"", etag), known
+    for unknown in ('"0"', etag.partition("-")[0] + '"', ""):
+        assert api.get(address(link), headers={"if-none-match": unknown}).status_code == 200, unknown
+    assert api.put(address(link), {"isActive": False}).status_code == 200
+    assert api.get(address(link), headers={"if-none-match": etag}).status_code == 200
+
+
+def test_a_new_link_has_a_tag_and_an_address(api: APIClient, make_link: MakeLink) -> None:
+    created = api.post("/api/urls", {"originalUrl": "https://example.com/"}, headers={"idempotency-key": "a"})
+    link = created.json()["data"]["url"]
+    assert (created["Location"], created["ETag"]) == (address(link), etag_of(api, link))
+    again = api.post("/api/urls", {"originalUrl": "https://example.com/"}, headers={"idempotency-key": "a"})
+    assert (again["Idempotent-Replayed"], again["Location"], again["ETag"]) == (
+        "true",
+        created["Location"],
+        created["ETag"],
+    )
+
+
+def test_a_deletion_can_depend_on_the_version(
+    api: APIClient, strange_api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link()
+    former = etag_of(api, link)
+    assert api.put(address(link), {"title": "new"}).status_code == 200
+    refused = api.delete(address(link), headers={"if-match": former})
+    assert (refused.status_code, refused.json()["code"]) == (412, "changed_meanwhile")
+    assert api.delete(address(link), headers={"if-match": "no tag"}).status_code == 400
+    current = etag_of(api, link)
+    assert strange_api.delete(address(link), headers={"if-match": current}).status_code == 404
+    assert api.delete(address(link), headers={"if-match": current}).status_code == 200
+    assert api.get(address(link)).status_code == 404
+
+
+@pytest.mark.parametrize("unknown", ['"0"', '"ffffffffffffff"', '"another kind of tag"'])
+def test_a_version_that_never_was_is_told_as_such(unknown: str, api: APIClient, make_link: MakeLink) -> None:
+    link = make_link()
+    for refused in (
+        put(api, link, {"title": "new"}, unknown),
+        put(api, link, {"customCode": "summer"}, unknown),
+        api.delete(address(link), headers={"if-match": unknown}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (412, "changed_meanwhile")
+        assert refused.json()["message"] == "This URL has another version than those in If-Match."
 
 
 @pytest.mark.django_db(transaction=True)
@@ -151,4 +209,4 @@ def test_read_shows_the_version_of_the_time_of_the_last_change(api: APIClient, m
     updated_at = Link.objects.get().updated_at
     assert iso_utc(updated_at) == api.get(address(link)).json()["data"]["url"]["updatedAt"]
     microseconds = int(updated_at.timestamp()) * 1_000_000 + updated_at.microsecond
-    assert etag_of(api, link) == f'"{microseconds:x}"'
+    assert etag_of(api, link) == f'"{microseconds:x}-0-active"'
