@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 from common.errors import LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
 from common.rest.access import Access
-from common.rest.envelope import add_warnings, attach_warnings
+from common.rest.envelope import add_warnings, attach_warnings, warn
 from common.rest.unknown_fields import (
     Handling,
     NoFields,
@@ -91,8 +91,13 @@ class ApiViewSet(ViewSet):
                 raise LengthRequired
             # Reject a malformed body even if the endpoint reads none of it.
             _ = request.data
+            if "HTTP_IDEMPOTENCY_KEY" in request.META and not self._takes_idempotency_key():
+                warn(request, "Idempotency-Key", "ignored", "This call ignores the header.")
         if self.action is not None:
             self._check_unread(request)
+
+    def _takes_idempotency_key(self) -> bool:
+        return hasattr(getattr(self, self.action or "", None), "idempotency_errors")
 
     def _check_unread(self, request: Request) -> None:
         """Check the names in a query or body that the action does not read."""

@@ -22,8 +22,8 @@ from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkUpdateSerializer,
     ChangesField,
+    ItemField,
     LinkChangesSerializer,
-    ObjectField,
 )
 from links.bulk.services import MAX_ITEMS, NothingDeleted
 from links.errors import VALUES_TAKEN
@@ -42,12 +42,13 @@ _EACH = (
 _UNCHECKED = "UncheckedItem"
 extend_schema_field(
     {
-        "type": "object",
+        "type": ["object", "array", "string", "number", "boolean", "null"],
         "additionalProperties": {},
-        "description": "Any object is accepted; the result of an invalid item describes its errors.",
+        "items": {},
+        "description": "Any value is accepted; the result of an invalid item describes its errors.",
     },
     component_name=_UNCHECKED,
-)(ObjectField)
+)(ItemField)
 
 
 def _item(component: str) -> dict[str, Any]:

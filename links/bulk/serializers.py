@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from common.errors import InvalidFields, ServiceError
+from common.errors import BadBody, InvalidFields, ServiceError
 from common.rest.envelope import ResponseWarning
 from common.rest.fields import List, Object, Text
 from common.rest.strict_json import StrictJSONParser
@@ -41,30 +41,33 @@ TOO_LARGE = (
 )
 
 
-class _JsonObject(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
-    default_error_messages = {"invalid": "Must be an object."}
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if not isinstance(data, dict):
-            self.fail("invalid")
+class _JsonValue(serializers.Field[Any, Any, Any, Any]):
+    def to_internal_value(self, data: Any) -> Any:
         return data
 
-    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+    def to_representation(self, value: Any) -> Any:
         return value
 
 
-class ObjectField(_JsonObject):
-    """An item, which has its own result."""
+class ItemField(_JsonValue):
+    """An item of any type, which has its own result: `ItemReader` checks it."""
 
 
-class ChangesField(_JsonObject):
+class ChangesField(_JsonValue):
     """The changes of all links of a call."""
+
+    default_error_messages = {"invalid": "Must be an object."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        return data
 
 
 class BulkCreateSerializer(Object):
     inner = {"urls.0": CreateLinkSerializer}
 
-    urls = List(child=ObjectField(), min_length=1, max_length=MAX_ITEMS)
+    urls = List(child=ItemField(allow_null=True), min_length=1, max_length=MAX_ITEMS)
 
 
 class BulkDeleteSerializer(serializers.Serializer[Any]):
@@ -109,7 +112,7 @@ class BulkUpdateSerializer(Object):
     )
     data = ChangesField(required=False)  # type: ignore[assignment] # DRF's own attribute, which fields hide on purpose
     urls = List(
-        child=ObjectField(),
+        child=ItemField(allow_null=True),
         min_length=1,
         max_length=MAX_ITEMS,
         required=False,
@@ -132,7 +135,7 @@ class ItemReader:
         self._handling = handling
         self._call = call
 
-    def read(self, serializer: Object, items: Iterable[dict[str, Any]]) -> Iterator[Fields | ServiceError]:
+    def read(self, serializer: Object, items: Iterable[Any]) -> Iterator[Fields | ServiceError]:
         """Validate each item lazily. Yields its fields, or its error."""
         return _with_few_passwords(
             self._read(serializer, item, position) for position, item in enumerate(items)
@@ -147,7 +150,9 @@ class ItemReader:
             for public_id in ids
         )
 
-    def _read(self, serializer: Object, item: dict[str, Any], position: int) -> Fields | ServiceError:
+    def _read(self, serializer: Object, item: Any, position: int) -> Fields | ServiceError:
+        if not isinstance(item, dict):
+            return BadBody("An item must be a JSON object.")
         try:
             fields, warnings = self._handling.read(serializer, item, outer=self._call)
         except InvalidFields as error:

@@ -330,3 +330,20 @@ def test_responses_of_other_processes_count_before_a_refusal_and_after_a_minute(
 def test_zero_means_no_limit(little_storage: None, api: APIClient, settings: Settings) -> None:
     settings.IDEMPOTENCY_MB = 0
     assert fill(api) == [201] * 4
+
+
+def test_a_call_that_ignores_the_key_says_so(
+    api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    link = make_link()
+    named = {"idempotency-key": "a"}
+    warning = {"field": "Idempotency-Key", "code": "ignored", "message": "This call ignores the header."}
+    for response in (
+        api.put(f"/api/urls/{link['_id']}", {"title": "a"}, headers=named),
+        api.post("/api/urls/bulk-update", {"ids": [link["_id"]], "data": {"title": "b"}}, headers=named),
+        api.delete(f"/api/urls/{link['_id']}", headers=named),
+    ):
+        assert (response.status_code, response.json()["warnings"]) == (200, [warning])
+    assert "warnings" not in api.get("/api/urls", headers=named).json()
+    created = api.post("/api/urls", {"originalUrl": "https://example.com/"}, headers=named)
+    assert (created.status_code, "warnings" in created.json()) == (201, False)
