@@ -174,6 +174,12 @@ def guesses() -> Guesses:
     return Guesses()
 
 
+def refuse_above_guess_limit(address: str) -> None:
+    """Raises TooManyAttempts if the network has exceeded its limit."""
+    if wait := guesses().refused_for(address):
+        raise too_many_guesses(wait)
+
+
 def too_many_guesses(wait: float) -> TooManyAttempts:
     return TooManyAttempts(int(wait) + 1, limit=settings.UNKNOWN_CODE_LIMIT, window=WINDOW_SECONDS)
 

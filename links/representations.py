@@ -25,6 +25,7 @@ from common.rest.returns import Version
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.availability import Status
+from links.code_checks import Unavailable
 from links.codes import short_url, short_url_of
 from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
@@ -196,6 +197,21 @@ def _with_the_rest(component: str, shown: Representation) -> Representation:
 CREATED_URL = _with_the_rest("NewUrl", created_link)
 UPDATED_URL = _with_the_rest(
     "UpdatedUrl", WHOLE_URL.pick("", "_id shortUrl title tags isActive status updatedAt")
+)
+CODE_CHECK = (
+    flag("available", None, True, "Whether a link could get the code now."),
+    Field(
+        "reason",
+        None,
+        ChoiceField(Unavailable.values, allow_null=True, help_text="Why it is not available."),
+        None,
+    ),
+    Field(
+        "suggestions",
+        None,
+        ListField(child=CharField(), help_text="If it is taken: codes that are available."),
+        [],
+    ),
 )
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
 restorable_link = Representation(

@@ -25,6 +25,7 @@ from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.availability import Status
+from links.code_checks import Unavailable
 from links.code_claims import HOLD_DAYS
 from links.codes import PATTERN, code_pattern
 from links.errors import (
@@ -36,6 +37,7 @@ from links.errors import (
     domain_not_found,
 )
 from links.fields import Device, RedirectType
+from links.guess_counts import too_many_guesses
 from links.list_counts import COUNT_LIMIT
 from links.models import MAX_CODE, Link
 from links.representations import (
@@ -67,6 +69,7 @@ extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField
 name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
+name_choices("UnavailableCode", Unavailable.values)
 _SOME_TAG = f"[^,]{{0,{MAX_TAG}}}"
 # Of one character or more, because drf-spectacular adds the empty text as another choice.
 extend_schema_field({"type": "string", "minLength": 1, "pattern": f"^{_SOME_TAG}(,{_SOME_TAG})*$"})(TagsField)
@@ -247,6 +250,26 @@ describe_links = describe(
         "The default domain first.",
         description="The default domain and your active domains. The `id` of one is the `domainId` of a new link.",
         component="AvailableDomains",
+    ),
+)
+
+describe_look_ups = describe(
+    "Links",
+    exists=Operation(
+        "checkCode",
+        "Read whether a link could get a code.",
+        "Whether it is available, and codes like it if it is not.",
+        description="Nobody reserves the code by asking: only the creation decides. Codes of others count towards the"
+        " limit of unknown codes.",
+        component="CodeCheck",
+        errors=[domain_not_found(), DomainNotActive("go.example.com"), too_many_guesses(30)],
+    ),
+    resolve=Operation(
+        "resolveUrl",
+        "Read the link of a short URL.",
+        "The link with all its fields.",
+        description="Also by its former codes. A link of somebody else is not found.",
+        errors=[NotFound("URL not found.")],
     ),
 )
 

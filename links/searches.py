@@ -17,10 +17,10 @@ from common.http.urls import Destination, InvalidDestination, canonical_destinat
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
 from links.availability import Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
-from links.errors import domain_not_found
+from links.errors import domain_not_found, url_not_found
 from links.fields import UNIQUE
 from links.models import Link
-from links.selectors import number_of, tag_key
+from links.selectors import get_link, number_of, tag_key
 
 
 class Period(NamedTuple):
@@ -160,6 +160,15 @@ def link_at(owner: Workspace, text: str) -> int | None:
     query = _ON_DEFAULT_DOMAIN if is_own_address(address) else _ON_CUSTOM_DOMAIN
     values = {"owner": owner.pk, "host": address.host.removesuffix("."), "code": code}
     return next((link_id for (link_id,) in fetch(query, values)), None)
+
+
+def link_at_short_url(owner: Workspace, short_url: str) -> Link:
+    """The link of `link_at`. Raises NotFound, also for one of somebody else and one outside the limits of the key."""
+    key = link_at(owner, short_url)
+    if key is None:
+        raise url_not_found()
+    # None is no id: the link has been deleted meanwhile.
+    return get_link(owner, str(Link.objects.filter(pk=key).values_list("public_id", flat=True).first()))
 
 
 def _parsed_address(text: str) -> Destination | None:

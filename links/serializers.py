@@ -279,6 +279,19 @@ class ListQuery(PageQuery, ListFilters):
     sortOrder = choice_field(source="sort_order", choices=_ORDERS, default="desc")
 
 
+class CodeQuery(serializers.Serializer[Any]):
+    code = Text(help_text="The `customCode` that a link could get.")
+    domainId = Text(
+        source="domain_id", required=False, help_text="The domain of the link. `base` is the default domain."
+    )
+
+
+class ShortUrlQuery(serializers.Serializer[Any]):
+    shortUrl = Text(
+        source="short_url", help_text="With or without its scheme, such as `go.example.com/spring`."
+    )
+
+
 class ChosenParameter(serializers.ChoiceField):
     """A choice that the API describes by a pattern: it has no name for an enumeration in generated clients."""
 

@@ -5,12 +5,13 @@ from links.bulk.views import BulkViewSet, DomainMoveViewSet
 from links.tags.views import TagChangeViewSet, TagViewSet
 from links.transfer.views import TransferViewSet
 from links.utm_templates.views import UtmTemplateViewSet
-from links.views import LinkHistoryViewSet, LinkViewSet, SavedViewSet
+from links.views import LinkHistoryViewSet, LinkViewSet, LookUpViewSet, SavedViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
-# Before the link routes, which would match `bulk`, `import` and `deleted` as ids.
+# Before the link routes, which would match `bulk`, `import`, `exists` and `deleted` as ids.
 router.register("urls", BulkViewSet, basename="bulk")
 router.register("urls", TransferViewSet, basename="transfer")
+router.register("urls", LookUpViewSet, basename="look-up")
 router.register("urls", LinkHistoryViewSet, basename="link-history")
 router.register("urls", LinkViewSet, basename="link")
 router.register("views", SavedViewSet, basename="view")

@@ -12,6 +12,7 @@ from accounts.password_hashing import admit_password_of_account
 from accounts.representations import CHANGE_PAGE, account_age, change_page
 from accounts.rights import Role, Scope
 from accounts.serializers import HistoryQuery
+from common.http.client_address import address_of_client
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
@@ -21,15 +22,26 @@ from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
 from links import lists, representations, saved_views, selectors, services
+from links.code_checks import check_code
 from links.deleted_links import list_deleted_links
+from links.guess_counts import refuse_above_guess_limit
 from links.history import link_history, restore_change
 from links.lists import list_limited_links
-from links.schema import FIGURES, PAGINATION, describe_history, describe_links, describe_views
-from links.searches import list_options
+from links.schema import (
+    FIGURES,
+    PAGINATION,
+    describe_history,
+    describe_links,
+    describe_look_ups,
+    describe_views,
+)
+from links.searches import link_at_short_url, list_options
 from links.serializers import (
+    CodeQuery,
     CreateLinkSerializer,
     CreateViewSerializer,
     ListQuery,
+    ShortUrlQuery,
     UpdateLinkSerializer,
     UpdateViewSerializer,
 )
@@ -139,6 +151,31 @@ class LinkViewSet(ApiViewSet):
         if owner.key is None or owner.key.domain_id is None:
             addresses.insert(0, base_address())
         return {"domains": [representations.available_domain(address) for address in addresses]}
+
+
+@describe_look_ups
+class LookUpViewSet(ApiViewSet):
+    queries = {"exists": CodeQuery, "resolve": ShortUrlQuery}
+    access = {
+        "exists": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "resolve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+    }
+
+    @action(detail=False)
+    @returns(200, fields=representations.CODE_CHECK)
+    def exists(self, request: Request) -> dict[str, Any]:
+        address = address_of_client(request)
+        refuse_above_guess_limit(address)
+        reason, suggestions = check_code(workspace_of(request), **self.read_query(), address=address)
+        return {"available": reason is None, "reason": reason, "suggestions": suggestions}
+
+    @action(detail=False)
+    @returns(200, url=representations.WHOLE_URL, has_etag=True)
+    def resolve(self, request: Request) -> tuple[dict[str, Any], Version]:
+        owner = workspace_of(request)
+        link = link_at_short_url(owner, **self.read_query())
+        url = representations.whole_link(link, owner, account_of(request))
+        return {"url": url}, representations.version_of(link, url)
 
 
 @describe_history

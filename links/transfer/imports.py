@@ -209,12 +209,6 @@ _NO_PASSWORD = (
 )
 
 
-def refuse_above_guess_limit(address: str) -> None:
-    """Raises TooManyAttempts if the network has exceeded its limit."""
-    if wait := guesses().refused_for(address):
-        raise too_many_guesses(wait)
-
-
 def withhold_guesses(imported: Imported, *, owner: Workspace, address: str) -> Imported:
     """Count the codes of other accounts that the response reveals as taken.
 

@@ -19,9 +19,10 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links.bulk.serializers import ImportParser
+from links.guess_counts import refuse_above_guess_limit
 from links.searches import filters_of
 from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
-from links.transfer.imports import import_content, import_results, refuse_above_guess_limit, withhold_guesses
+from links.transfer.imports import import_content, import_results, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
 from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
 

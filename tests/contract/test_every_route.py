@@ -58,6 +58,8 @@ DOCUMENTED = {
     ("PUT", "/api/urls/{id}"),
     ("PATCH", "/api/urls/{id}"),
     ("DELETE", "/api/urls/{id}"),
+    ("GET", "/api/urls/exists"),
+    ("GET", "/api/urls/resolve"),
     ("GET", "/api/urls/deleted"),
     ("POST", "/api/urls/{id}/simulate"),
     ("GET", "/api/urls/{id}/history"),

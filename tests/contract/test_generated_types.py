@@ -137,6 +137,7 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
             "Scope",
             "TagAction",
             "TagChangeStatus",
+            "UnavailableCode",
             "UrlStatus",
             "Via",
         ),

@@ -82,6 +82,8 @@ TABLE = {
     "PUT /api/urls/{id}": Row(EDITOR, 200, {"title": "x"}, scope=Scope.URLS_WRITE),
     "PATCH /api/urls/{id}": Row(EDITOR, 200, {"title": "y"}, scope=Scope.URLS_WRITE),
     "DELETE /api/urls/{id}": Row(EDITOR, 200, {}, scope=Scope.URLS_WRITE),
+    "GET /api/urls/exists": Row(VIEWER, 400, scope=Scope.URLS_READ),
+    "GET /api/urls/resolve": Row(VIEWER, 400, scope=Scope.URLS_READ),
     "GET /api/audit": Row(ADMIN, 200),
     "GET /api/urls/{id}/history": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/urls/{id}/history/{changeId}/restore": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
