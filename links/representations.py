@@ -213,6 +213,7 @@ CODE_CHECK = (
         [],
     ),
 )
+IS_NEW = flag("created", None, True, "Whether the link is new.")
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
 restorable_link = Representation(
     "RestorableUrl",

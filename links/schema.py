@@ -57,7 +57,7 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
+from links.serializers import CreateLinkSerializer, UpdateLinkSerializer, UpsertLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -88,10 +88,15 @@ class _ChosenParameterExtension(OpenApiSerializerFieldExtension):
 
 
 # drf-spectacular derives the minimum length from ``allow_blank``.
-annotate(
-    CreateLinkSerializer,
-    {"customCode": {"minLength": 3}, "redirectType": {"default": int(RedirectType.FOUND)}, **ROUTING_NOTES},
-)
+for _serializer in (CreateLinkSerializer, UpsertLinkSerializer):
+    annotate(
+        _serializer,
+        {
+            "customCode": {"minLength": 3},
+            "redirectType": {"default": int(RedirectType.FOUND)},
+            **ROUTING_NOTES,
+        },
+    )
 annotate(UpdateLinkSerializer, {"customCode": {"minLength": 1}, **ROUTING_NOTES})
 
 BAD_FIELDS = (
@@ -122,6 +127,16 @@ _TAKEN = (
     CodeTaken("spring"),
     Conflict("The code admin is reserved.", code="code_reserved"),
     *VALUES_TAKEN,
+)
+_BAD_NEW_LINK = (
+    invalid_destination("originalUrl"),
+    *(invalid("originalUrl", code, message) for code, message in NO_DESTINATION.items()),
+    *BAD_FIELDS,
+    domain_not_found(),
+    DomainNotActive("go.example.com"),
+    *_TAKEN,
+    QuotaExceeded(604_800, limit=1_000, window=2_592_000),
+    admission.TOO_MANY_CALLS,
 )
 _EXAMPLE_LINK = Link(updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
 _EXAMPLE_CHANGE = Change(
@@ -189,14 +204,7 @@ describe_links = describe(
         ],
         errors=[
             invalid("originalUrl"),
-            invalid_destination("originalUrl"),
-            *(invalid("originalUrl", code, message) for code, message in NO_DESTINATION.items()),
-            *BAD_FIELDS,
-            domain_not_found(),
-            DomainNotActive("go.example.com"),
-            *_TAKEN,
-            QuotaExceeded(604_800, limit=1_000, window=2_592_000),
-            admission.TOO_MANY_CALLS,
+            *_BAD_NEW_LINK,
         ],
         next_operations=_NEXT_OPERATIONS,
     ),
@@ -236,6 +244,20 @@ describe_links = describe(
         description=f"For {HOLD_DAYS} days, only its owner can use its codes again. For {UNDELETE_DAYS} days, the"
         " link can be restored.",
         errors=[BadIfMatch(), ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE)],
+    ),
+    upsert=Operation(
+        "upsertUrl",
+        "Create the link with an `externalId`, or change it.",
+        "The link with all its fields.",
+        description="Of a link that exists, the sent fields change; another `originalUrl` becomes its `targetUrl`."
+        " Parallel calls make one link.",
+        examples=[{**_example("originalUrl title tags"), "externalId": "order-1815"}],
+        errors=[
+            invalid("originalUrl"),
+            invalid("externalId"),
+            *_BAD_NEW_LINK,
+            invalid("domainId", "immutable", "Cannot be changed."),
+        ],
     ),
     stats=Operation(
         "getUrlStats",

@@ -196,6 +196,19 @@ def get_link(owner: Workspace, public_id: str, *, lock: bool = False) -> Link:
     return link_of(row)
 
 
+# Before the externalId of a link, in place of its id.
+EXTERNAL = "ext_"
+
+
+def id_of(owner: Workspace, named: str) -> str:
+    """The id of the link that ``named`` means: its id, or ``ext_`` and its externalId. Empty without such a link."""
+    if not named.startswith(EXTERNAL):
+        return named
+    links = Link.objects.filter(owner=owner, external_id=named.removeprefix(EXTERNAL))
+    public_id = links.values_list("public_id", flat=True).first()
+    return "" if public_id is None else str(public_id)
+
+
 def reload_bans(links: Iterable[Link]) -> None:
     """A change of the destination may have ended a ban; it cannot begin one, because new URLs are checked."""
     banned = {link.pk: link for link in links if link.ban_reason is not None}

@@ -25,7 +25,7 @@ from common.rest.fields import (
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.codes import code_rule
-from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.representations import REPORT_PARAMETERS, WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.rules import MAX_TAGS
@@ -178,6 +178,14 @@ class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields):
         required=False,
         allow_null=True,
         help_text="Whether the link redirects. Default: true.",
+    )
+
+
+class UpsertLinkSerializer(CreateLinkSerializer):
+    externalId = Text(
+        source="external_id",
+        characters=BY_NAME["externalId"].characters,
+        help_text="Which link of the workspace is meant.",
     )
 
 

@@ -15,7 +15,7 @@ from accounts.history import last_change, name_author
 from accounts.models import User, Workspace
 from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
-from common.errors import PreconditionFailed
+from common.errors import FieldError, InvalidFields, NotFound, PreconditionFailed, ServiceError
 from common.host import cache_versions
 from common.http.urls import Destination
 from common.ids import parse_public_id
@@ -28,6 +28,7 @@ from links.errors import (
     AnotherVersion,
     ChangedMeanwhile,
     CodeTaken,
+    ValueTaken,
     domain_not_found,
     require_usable,
     url_not_found,
@@ -117,6 +118,50 @@ def update_link(
     if codes:
         cache_versions.bump(codes=codes)
     return link
+
+
+# Each further one needs another call that creates or deletes the link at the same moment.
+_UPSERTS = 4
+
+
+def upsert_link(
+    *,
+    owner: Workspace,
+    destination: Destination,
+    external_id: str,
+    creator: User | None = None,
+    **fields: Any,
+) -> tuple[Link, bool]:
+    """Create the workspace's link with this ``external_id``, or change it. Returns the link, and whether it is new.
+
+    Of a link that exists, another ``destination`` becomes the target; its domain cannot change. The unique index
+    decides which of two calls creates the link; the other one then changes it. Raises as `create_link` and
+    `update_link` do.
+    """
+    refusal: ServiceError
+    for _ in range(_UPSERTS):
+        link = Link.objects.filter(owner=owner, external_id=external_id).select_related("domain").first()
+        try:
+            if link is None:
+                new = {"destination": destination, "external_id": external_id, **fields}
+                return create_link(owner=owner, creator=creator, **new), True
+            changes = _changes_of(link, destination, fields)
+            return update_link(owner=owner, public_id=str(link.public_id), changes=changes), False
+        except (ValueTaken, NotFound) as error:
+            refusal = error
+    raise refusal
+
+
+def _changes_of(link: Link, destination: Destination, fields: Mapping[str, Any]) -> dict[str, Any]:
+    changes = dict(fields)
+    domain_id = changes.pop("domain_id", None)
+    if domain_id not in (None, BASE_ID if link.domain is None else str(link.domain.public_id)):
+        raise InvalidFields([FieldError("domainId", "immutable", "Cannot be changed.")])
+    if "target_url" not in changes:
+        target = None if destination.text == link.original_url else destination
+        if (target and target.text) != link.target_url:
+            changes["target_url"] = target
+    return changes
 
 
 def delete_link(*, owner: Workspace, public_id: str, versions: Sequence[datetime] | None = None) -> None:

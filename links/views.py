@@ -44,6 +44,7 @@ from links.serializers import (
     ShortUrlQuery,
     UpdateLinkSerializer,
     UpdateViewSerializer,
+    UpsertLinkSerializer,
 )
 
 
@@ -60,6 +61,7 @@ class LinkViewSet(ApiViewSet):
         "update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "upsert": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
@@ -67,6 +69,7 @@ class LinkViewSet(ApiViewSet):
         "create": CreateLinkSerializer,
         "update": UpdateLinkSerializer,
         "partial_update": UpdateLinkSerializer,
+        "upsert": UpsertLinkSerializer,
     }
 
     @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
@@ -102,7 +105,7 @@ class LinkViewSet(ApiViewSet):
     @returns(200, url=representations.WHOLE_URL, has_etag=True)
     def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
         owner = workspace_of(request)
-        link = selectors.get_link(owner, id)
+        link = selectors.get_link(owner, selectors.id_of(owner, id))
         url = representations.whole_link(link, owner, account_of(request))
         return {"url": url}, representations.version_of(link, url)
 
@@ -118,7 +121,12 @@ class LinkViewSet(ApiViewSet):
         changes, versions = self.read_body(), required_versions(request)
         owner, account = workspace_of(request), account_of(request)
         with admit_password_of_account(account.pk, changes):
-            link = services.update_link(owner=owner, public_id=public_id, changes=changes, versions=versions)
+            link = services.update_link(
+                owner=owner,
+                public_id=selectors.id_of(owner, public_id),
+                changes=changes,
+                versions=versions,
+            )
         if self.prefers_representation:
             url = representations.whole_link(link, owner, account)
         else:
@@ -127,7 +135,21 @@ class LinkViewSet(ApiViewSet):
 
     @returns(200, "URL deleted successfully.")
     def destroy(self, request: Request, id: str) -> None:
-        services.delete_link(owner=workspace_of(request), public_id=id, versions=required_versions(request))
+        owner, versions = workspace_of(request), required_versions(request)
+        services.delete_link(owner=owner, public_id=selectors.id_of(owner, id), versions=versions)
+
+    @action(detail=False, methods=["put"])
+    @returns(200, "URL created successfully.", url=representations.WHOLE_URL, fields=[representations.IS_NEW])
+    def upsert(self, request: Request) -> dict[str, Any]:
+        fields, owner, account = self.read_body(), workspace_of(request), account_of(request)
+        with admit_password_of_account(account.pk, fields):
+            link, is_new = services.upsert_link(owner=owner, creator=account, **fields)
+        link = selectors.get_link(owner, str(link.public_id))
+        return {
+            "message": f"URL {'created' if is_new else 'updated'} successfully.",
+            "created": is_new,
+            "url": representations.whole_link(link, owner, account),
+        }
 
     @action(detail=False)
     @returns(200, stats=representations.overview, beside=FIGURES)

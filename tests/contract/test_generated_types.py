@@ -90,7 +90,14 @@ def test_every_type_of_the_components_has_a_name_of_its_own(described: dict[str,
 def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
     assert {name for name in described["components"]["schemas"] if name.endswith("Request")} == {
         *("LoginRequest", "RefreshTokenRequest", "AddDomainRequest", "DomainSettingsRequest"),
-        *("CreateLinkRequest", "UpdateLinkRequest", "RestrictionsRequest", "UtmRequest", "ImportRequest"),
+        *(
+            "CreateLinkRequest",
+            "UpdateLinkRequest",
+            "UpsertLinkRequest",
+            "RestrictionsRequest",
+            "UtmRequest",
+            "ImportRequest",
+        ),
         *("BulkCreateRequest", "BulkUpdateRequest", "BulkDeleteRequest", "CreateQrCodeRequest"),
         *("CreateQrDesignRequest", "UpdateQrDesignRequest", "QrSheetRequest"),
         *("RuleRequest", "ConditionRequest", "VariantRequest", "PreviewRequest", "SimulationRequest"),
