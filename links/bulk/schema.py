@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, extend_schema_field
+from rest_framework.fields import DictField
 
 from accounts import admission
 from accounts.caps import CapReached
@@ -55,9 +56,20 @@ def _item(component: str) -> dict[str, Any]:
     return {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in (component, _UNCHECKED)]}
 
 
-_CHANGES = _item("LinkChangesRequest")
 annotate(BulkCreateSerializer, {"urls": {"items": _item("CreateLinkRequest")}})
-annotate(BulkUpdateSerializer, {"urls": {"items": _CHANGES}})
+annotate(BulkUpdateSerializer, {"urls": {"items": _item("LinkChangesRequest")}})
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {},
+        "description": "Any object is accepted; the result of each item describes its errors.",
+    },
+    component_name="UncheckedChanges",
+)
+class _UncheckedChanges(DictField):
+    pass
 
 
 class _ChangesExtension(OpenApiSerializerFieldExtension):
@@ -66,7 +78,8 @@ class _ChangesExtension(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
         # No endpoint has these changes as its whole body, which would describe them.
         auto_schema.resolve_serializer(LinkChangesSerializer, direction)
-        return _CHANGES
+        unchecked = auto_schema._map_serializer_field(_UncheckedChanges(), direction)
+        return {"anyOf": [{"$ref": "#/components/schemas/LinkChangesRequest"}, unchecked]}
 
 
 def results(name: str, key: Field, url: Representation, *, status: int = 200) -> list[Field]:
