@@ -49,5 +49,6 @@ class Migration(migrations.Migration):
         run_sql_files(
             __file__,
             'events.sql',
+            'accounts.sql',
         ),
     ]
