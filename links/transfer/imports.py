@@ -22,9 +22,9 @@ from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID, address_of
 from domains.models import Domain
 from domains.selectors import find_domain
-from links import rules
 from events.outbox import emit
 from events.types import EventType
+from links import rules
 from links.bulk.creation import Drafting, DryRun, store_drafts
 from links.bulk.services import MAX_ITEMS, results_of_items
 from links.code_claims import own_codes
