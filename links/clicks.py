@@ -126,7 +126,9 @@ def _was_rejected(error: Error) -> bool:
 # Batches of clicks share this advisory lock: a move waits for them, so that a batch knows whose link it counts.
 COUNTING_LOCK = 5_823_145
 # A key share lock prevents deletion of the counter, but not updates by others.
-_KEEP = "SELECT link_id, owner_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE"
+_KEEP = """
+SELECT link_id, owner_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE
+"""
 _EXISTING = """
 SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])
 UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[])
