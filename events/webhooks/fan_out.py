@@ -27,7 +27,7 @@ _FIRST_ID = UUID(int=0)
 
 _CURSORS = """
 SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
-WHERE c.next_at <= now() AND w.is_enabled
+WHERE c.next_at <= now() AND w.disabled_reason IS NULL
     AND NOT EXISTS (SELECT FROM bans_ban b WHERE b.owner_id = w.workspace_id)
     AND (c.kind = 'replay' OR EXISTS (
         SELECT FROM events_event e WHERE e.workspace_id = w.workspace_id
@@ -37,7 +37,7 @@ ORDER BY c.next_at, c.id
 """
 _LOCK = """
 SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
-WHERE c.id = %s AND c.next_at <= now() AND w.is_enabled
+WHERE c.id = %s AND c.next_at <= now() AND w.disabled_reason IS NULL
 FOR UPDATE OF c SKIP LOCKED FOR KEY SHARE OF w SKIP LOCKED
 """
 _DUE = """

@@ -61,7 +61,6 @@ class Webhook(models.Model):
     sealed_secret = models.BinaryField(null=True, db_comment="Signs messages, encrypted. Null: not signed.")
     former_secret = models.BinaryField(null=True, db_comment="The secret before the last rotation, encrypted.")
     former_secret_until = models.DateTimeField(null=True, db_comment="Until when the former secret signs, too.")
-    is_enabled = models.BooleanField(default=True, db_comment="Whether anything is sent.")
     disabled_reason = models.CharField(
         max_length=8, choices=DisabledReason, null=True, db_comment="manual, gone or failing. Null: enabled."
     )
@@ -82,6 +81,10 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_enabled(self) -> bool:
+        return self.disabled_reason is None
 
 
 class CursorKind(models.TextChoices):
