@@ -25,7 +25,7 @@ GROUPINGS: Mapping[Format, Grouping] = {
     Format.STANDARD: Grouping(100, timedelta(seconds=1), only_clicks=True),
     # People read these, and chats refuse more than about a message a second.
     **dict.fromkeys((Format.SLACK, Format.DISCORD, Format.TEAMS), Grouping(20, timedelta(seconds=1))),
-    Format.MAIL: Grouping(100, timedelta(minutes=1)),
+    Format.MAIL: Grouping(100, timedelta(minutes=10)),
 }
 
 

@@ -6,6 +6,7 @@ until then; after a kill, somebody does.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -31,7 +32,7 @@ _LEASE = f"""
 WITH ready AS MATERIALIZED (
     SELECT w.id, w.claimed_at, coalesce(w.grouped_at + CASE w.format {_INTERVALS} END <= now(), true) AS may_group
     FROM events_webhook w
-    WHERE w.disabled_reason IS NULL AND coalesce(w.paused_until <= now(), true)
+    WHERE w.disabled_reason IS NULL AND w.format = ANY (%(formats)s::text[]) AND coalesce(w.paused_until <= now(), true)
         AND (coalesce(w.seconds, 'infinity') > {SLOW_SECONDS}) = %(slow)s
         AND EXISTS (
             SELECT FROM events_delivery d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_at <= now()
@@ -97,12 +98,13 @@ class Leased(NamedTuple):
     leased_at: datetime
 
 
-def lease(slots: int, *, slow: bool) -> list[Leased]:
-    """Lease at most ``slots`` due deliveries, to endpoints that are slow or to all others."""
+def lease(slots: int, formats: Collection[Format], *, slow: bool) -> list[Leased]:
+    """Lease at most ``slots`` due deliveries in these formats, to endpoints that are slow or to all others."""
     values: dict[str, Any] = {
+        "formats": [of_format.value for of_format in formats],
         "slots": slots,
         "slow": slow,
         "at_once": 1 if slow else _AT_ONCE,
         "lease": LEASE_SECONDS,
     }
-    return [Leased(*row) for row in fetch(_LEASE, values)]
+    return [Leased(*row)._replace(format=Format(row[13])) for row in fetch(_LEASE, values)]
