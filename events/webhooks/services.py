@@ -35,13 +35,6 @@ VALUES (
     %(types)s
 )
 """
-# A link that can be brought back is still known.
-_UNKNOWN_LINKS = """
-SELECT id FROM unnest(%(ids)s::uuid[]) id
-WHERE NOT EXISTS (SELECT FROM links_link WHERE public_id = id AND owner_id = %(owner)s)
-    AND NOT EXISTS (SELECT FROM links_deletedlink WHERE public_id = id AND owner_id = %(owner)s)
-"""
-
 
 class TooManyWebhooks(Forbidden):
     code = "quota_exceeded"
@@ -75,19 +68,15 @@ class NewWebhook(NamedTuple):
     secret: str | None
 
 
-def required() -> dict[str, FieldError]:
-    """The rules that depend on the format."""
-    return {
-        "url": FieldError("url", "required", "Required, except with the format mail."),
-        "no_url": FieldError("url", "mail", "Mails go to members, not to a URL."),
-        "members": FieldError("memberIds", "required", "Choose the members who get the mails."),
-        "no_members": FieldError("memberIds", "no_mail", "Only with the format mail."),
-        "unknown_member": FieldError("memberIds", "not_a_member", "Each must be a member of the workspace."),
-        "not_https": FieldError("url", "not_https", "The address must start with https://."),
-    }
-
-
-RULES = required()
+# Those that depend on the format, the members or the settings.
+RULES = {
+    "url": FieldError("url", "required", "Required, except with the format mail."),
+    "no_url": FieldError("url", "mail", "Mails go to members, not to a URL."),
+    "members": FieldError("memberIds", "required", "Choose the members who get the mails."),
+    "no_members": FieldError("memberIds", "no_mail", "Only with the format mail."),
+    "unknown_member": FieldError("memberIds", "not_a_member", "Each must be a member of the workspace."),
+    "not_https": FieldError("url", "not_https", "The address must start with https://."),
+}
 
 
 def create_webhook(
@@ -161,9 +150,7 @@ def delete_webhook(*, owner: Workspace, public_id: str) -> None:
 
     def work() -> None:
         name_author()
-        webhook = get_webhook(owner, public_id, lock=True)
-        # The foreign keys delete its deliveries and cursors.
-        Webhook.objects.filter(pk=webhook.pk)._raw_delete(using="default")
+        get_webhook(owner, public_id, lock=True).delete()
 
     in_one_transaction(work)
 
@@ -241,7 +228,7 @@ def replay(
 @receiver(workspace_deleted)
 def _delete_with_workspace(workspace: Workspace, **_: Any) -> None:
     """A cascade would record the deletions in the history after that has been deleted."""
-    Webhook.objects.filter(workspace=workspace)._raw_delete(using="default")
+    Webhook.objects.filter(workspace=workspace).delete()
 
 
 def _enabled(owner: Workspace, public_id: str) -> Webhook:
