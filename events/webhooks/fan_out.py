@@ -43,7 +43,8 @@ FOR UPDATE OF c SKIP LOCKED FOR KEY SHARE OF w SKIP LOCKED
 _DUE = """
 SELECT count(*) FROM (
     SELECT FROM events_delivery
-    WHERE webhook_id = %(webhook)s AND status = 'pending' AND next_at <= now() LIMIT %(most)s
+    WHERE webhook_id = %(webhook)s AND status = 'pending' AND next_at <= now() AND is_group = %(grouped)s
+    LIMIT %(most)s
 ) due
 """
 # Whether an event is wanted is asked about all that are read, so that the cursor also passes the others.
@@ -123,7 +124,7 @@ def _move(cursor: Cursor) -> int:
 def _room(webhook: Webhook, grouping: Grouping | None) -> int:
     """How many more events may become deliveries of the endpoint now."""
     most, size = (_MOST_DUE, 1) if grouping is None else (_MOST_DUE_GROUPS, grouping.size)
-    [[due]] = fetch(_DUE, {"webhook": webhook.pk, "most": most})
+    [[due]] = fetch(_DUE, {"webhook": webhook.pk, "most": most, "grouped": grouping is not None})
     return (most - int(due)) * size
 
 

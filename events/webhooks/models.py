@@ -47,7 +47,11 @@ class Webhook(models.Model):
     public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
     # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
     workspace = models.ForeignKey(
-        Workspace, on_delete=models.CASCADE, db_constraint=False, related_name="+", db_comment="The workspace."
+        Workspace,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        related_name="+",
+        db_comment="The workspace.",
     )
     name = models.CharField(max_length=MAX_NAME, db_comment="For people.")
     format = models.CharField(max_length=8, choices=Format, db_comment="How messages look.")
@@ -59,8 +63,12 @@ class Webhook(models.Model):
     url_ids = _array(models.UUIDField(), "API ids of links. Empty: all.")
     domain_ids = _array(models.TextField(), "API ids of domains, or base. Empty: all.")
     sealed_secret = models.BinaryField(null=True, db_comment="Signs messages, encrypted. Null: not signed.")
-    former_secret = models.BinaryField(null=True, db_comment="The secret before the last rotation, encrypted.")
-    former_secret_until = models.DateTimeField(null=True, db_comment="Until when the former secret signs, too.")
+    former_secret = models.BinaryField(
+        null=True, db_comment="The secret before the last rotation, encrypted."
+    )
+    former_secret_until = models.DateTimeField(
+        null=True, db_comment="Until when the former secret signs, too."
+    )
     disabled_reason = models.CharField(
         max_length=8, choices=DisabledReason, null=True, db_comment="manual, gone or failing. Null: enabled."
     )

@@ -36,7 +36,13 @@ def describe_messages(result: dict[str, Any], generator: Any, **_: Any) -> dict[
     result["webhooks"] = process_webhooks([*map(_described, KINDS)], generator.registry)
     for methods in result["webhooks"].values():
         methods["post"]["parameters"] = [
-            {"name": name, "in": "header", "required": True, "description": words, "schema": {"type": "string"}}
+            {
+                "name": name,
+                "in": "header",
+                "required": True,
+                "description": words,
+                "schema": {"type": "string"},
+            }
             for name, words in _HEADERS.items()
         ]
     result["components"] = generator.registry.build(spectacular_settings.APPEND_COMPONENTS)

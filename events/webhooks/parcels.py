@@ -10,6 +10,7 @@ from time import monotonic
 from typing import NamedTuple
 from uuid import UUID
 
+import orjson
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext
@@ -68,7 +69,9 @@ class Wrapped(NamedTuple):
 
 def events_of(deliveries: Sequence[Wrapped]) -> Mapping[int, list[Occurred]]:
     """The stored events of deliveries, in their order. One query."""
-    pairs = [(item, *pair) for item in deliveries for pair in zip(item.positions, item.event_ids, strict=True)]
+    pairs = [
+        (item, *pair) for item in deliveries for pair in zip(item.positions, item.event_ids, strict=True)
+    ]
     found: defaultdict[int, list[Occurred]] = defaultdict(list)
     if not pairs:
         return found
@@ -82,7 +85,7 @@ def events_of(deliveries: Sequence[Wrapped]) -> Mapping[int, list[Occurred]]:
     }
     names = {item.id: item.workspace_id for item in deliveries}
     for delivery, event, of_type, time, data in fetch(_EVENTS, values):
-        found[delivery].append(Occurred(event, of_type, time, names[delivery], data))
+        found[delivery].append(Occurred(event, of_type, time, names[delivery], orjson.loads(data)))
     return found
 
 
@@ -160,7 +163,8 @@ def send_parcel(parcel: Parcel) -> Outcome | None:
         problems = [deliver(mail) for mail in parcel.mails]
         is_sent = None in problems
         return outcome._replace(
-            error=None if is_sent else "The mail server did not accept the mail.", seconds=monotonic() - started
+            error=None if is_sent else "The mail server did not accept the mail.",
+            seconds=monotonic() - started,
         )
     now = datetime.now(UTC)
     headers = dict(JSON_HEADERS)

@@ -94,7 +94,13 @@ SECRET = text(
 _request = Representation(
     "DeliveryRequest",
     text("host", "host", "shop.example.com", allow_null=True),
-    text("body", "body", '{"id":"019a9e42","type":"link.created"}', "As it is sent. Null: its events are deleted.", allow_null=True),
+    text(
+        "body",
+        "body",
+        '{"id":"019a9e42","type":"link.created"}',
+        "As it is sent. Null: its events are deleted.",
+        allow_null=True,
+    ),
 )
 delivery = Representation(
     "Delivery",
@@ -108,7 +114,12 @@ delivery = Representation(
     moment("nextAttemptAt", "next_attempt", None, allow_null=True),
     moment("sentAt", "delivery.sent_at", "2030-03-01T09:30:01.123456Z", allow_null=True),
     number("responseStatus", "delivery.http_status", 204, allow_null=True),
-    Field("seconds", "delivery.seconds", FloatField(allow_null=True, help_text="Duration of the last attempt."), 0.12),
+    Field(
+        "seconds",
+        "delivery.seconds",
+        FloatField(allow_null=True, help_text="Duration of the last attempt."),
+        0.12,
+    ),
     text("response", "delivery.answer", "", "The first 1024 bytes of the last answer.", allow_null=True),
     text("error", "delivery.error", None, "Why there was no answer.", allow_null=True),
     _request.nested("request", _request),

@@ -67,7 +67,11 @@ KINDS: Mapping[EventType, Kind] = {
     EventType.LINK_CREATED: Kind("A link was created.", _LINK),
     EventType.LINK_UPDATED: Kind(
         "A link was changed.",
-        (*_LINK, Field("before", None, _change, {"title": None}), Field("after", None, _change, {"title": "x"})),
+        (
+            *_LINK,
+            Field("before", None, _change, {"title": None}),
+            Field("after", None, _change, {"title": "x"}),
+        ),
     ),
     EventType.LINK_DELETED: Kind("A link was deleted.", _LINK),
     EventType.LINK_RESTORED: Kind("A deleted link was brought back.", _LINK),
@@ -95,9 +99,7 @@ KINDS: Mapping[EventType, Kind] = {
 
 
 def data_example(of_type: str) -> dict[str, Any]:
-    return {
-        field.name: field.example for field in KINDS[EventType(of_type)].data if field.example is not ...
-    }
+    return {field.name: field.example for field in KINDS[EventType(of_type)].data if field.example is not ...}
 
 
 def sample(of_type: str, event: UUID, time: datetime, workspace: UUID) -> Occurred:

@@ -77,9 +77,7 @@ describe_webhooks = describe(
         examples=[_CREATE],
         errors=[*_FIELDS, TooManyWebhooks(20), NoMail(), NoRequests()],
     ),
-    retrieve=Operation(
-        "getWebhook", "Read a webhook.", "The webhook.", description="Without its secret."
-    ),
+    retrieve=Operation("getWebhook", "Read a webhook.", "The webhook.", description="Without its secret."),
     partial_update=Operation(
         "updateWebhook",
         "Change, disable or enable a webhook.",
@@ -125,7 +123,10 @@ describe_webhooks = describe(
         description="Receivers that remember ids see that they know it.",
         parameters=[
             OpenApiParameter(
-                "deliveryId", str, OpenApiParameter.PATH, description="The `_id` of a delivery of the webhook."
+                "deliveryId",
+                str,
+                OpenApiParameter.PATH,
+                description="The `_id` of a delivery of the webhook.",
             )
         ],
         errors=[NotFound("Delivery not found."), WebhookDisabled()],

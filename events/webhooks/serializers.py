@@ -63,7 +63,9 @@ class WebhookFiltersSerializer(StrictObject):
 
     tags = _filter(child=Text(characters=50), help_text="Only links with one of these tags.")
     urlIds = _filter(child=_Id(), help_text="Only these links.")
-    domainIds = _filter(child=_DomainId(), help_text="Only these domains and their links. `base`: the default.")
+    domainIds = _filter(
+        child=_DomainId(), help_text="Only these domains and their links. `base`: the default."
+    )
 
 
 class UpdateWebhookSerializer(serializers.Serializer[Any]):
@@ -92,7 +94,9 @@ class CreateWebhookSerializer(UpdateWebhookSerializer):
 
 class TestWebhookSerializer(serializers.Serializer[Any]):
     type = choice_field(
-        choices=_TYPES, required=False, help_text="The type of the example. Default: the first of the webhook."
+        choices=_TYPES,
+        required=False,
+        help_text="The type of the example. Default: the first of the webhook.",
     )
 
 

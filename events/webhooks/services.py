@@ -36,6 +36,7 @@ VALUES (
 )
 """
 
+
 class TooManyWebhooks(Forbidden):
     code = "quota_exceeded"
 

@@ -59,9 +59,7 @@ class WebhookViewSet(ApiViewSet):
 
     @returns(200, "Webhook updated successfully.", webhook=webhook)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
-        changed = services.change_webhook(
-            owner=workspace_of(request), public_id=id, changes=self.read_body()
-        )
+        changed = services.change_webhook(owner=workspace_of(request), public_id=id, changes=self.read_body())
         return {"webhook": webhook(changed)}
 
     @returns(200, "Webhook deleted successfully.")

@@ -14,9 +14,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--once", action="store_true", help="send what is due and exit (for cron)"
-        )
+        parser.add_argument("--once", action="store_true", help="send what is due and exit (for cron)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run(once=options["once"])
