@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db import connection
 
+from analytics.counting.click_events import emit_clicks, listening_links, next_click_ids
 from analytics.counting.closed_days import closed_day
 from analytics.counting.day_visitors import add_visitors
 from analytics.counting.days import Day, OneClick, add_days
@@ -133,18 +134,22 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     branches = _branches(batch)
     counted = _Counted()
     counted.add(batch, branches)
+    listening = listening_links(links)
+    ids = next_click_ids(len(batch)) if listening else []
     if not branches:
-        copy_clicks(batch, branches, set(), texts)
+        copy_clicks(batch, branches, set(), texts, ids)
     closed = closed_day(min(counted.days))
     unique = counted.add_visitors(branches)
     # Only now is it known which clicks on branches are unique.
     if branches:
-        copy_clicks(batch, branches, unique, texts)
+        copy_clicks(batch, branches, unique, texts, ids)
     add_days(counted.days, counted.outcomes, slot, closed)
     # Locks the counters: from here on, a link can only be deleted after this commit.
     deleted = links - add_clicks(counted.clicks(links))
     if deleted:
         _delete(deleted, slot)
+    if listening:
+        emit_clicks(batch, ids, branches, {link: listening[link] for link in listening.keys() - deleted})
     add_batch(batch, counted.days, counted.outcomes, deleted)
     if counted.unreported:
         add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})

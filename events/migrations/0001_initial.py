@@ -133,6 +133,7 @@ class Migration(migrations.Migration):
         run_sql_files(
             __file__,
             'events.sql',
+            'accounts.sql',
             'webhooks.sql',
         ),
     ]

@@ -308,5 +308,6 @@ class Migration(migrations.Migration):
             'notifications.sql',
             'history.sql',
             'deletion.sql',
+            'events.sql',
         ),
     ]
