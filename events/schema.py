@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_serializer
+
 from common.errors import InvalidFields
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe
 from events.feed import BAD_CURSOR, NOT_COLLECTED
+from events.serializers import FeedSerializer
 
+extend_schema_serializer(component_name="UpdateEventFeed")(FeedSerializer)
 _TYPES = "Must be types of events, separated by commas."
 describe_feed = describe(
     "Events",
@@ -27,7 +31,7 @@ describe_feed = describe(
         "getEventFeed",
         "Read which events are collected for the feed.",
         "The feed.",
-        description="`types` is empty without a feed.",
+        description="Without a feed, `types` is empty.",
     ),
     update=Operation(
         "updateEventFeed",

@@ -178,7 +178,7 @@ def test_the_history_has_changes_of_webhooks_without_secrets(api: APIClient) -> 
     api.post(f"{path}/rotate-secret", {})
     Webhook.objects.update(seconds=1.0)
     api.delete(path)
-    changes = api.get("/api/audit", {"object": path.split("/")[-1]}).json()["data"]["changes"]
+    changes = api.get("/api/audit", {"object": path.rsplit("/", maxsplit=1)[-1]}).json()["data"]["changes"]
     assert [change["action"] for change in changes] == [
         *("webhook.deleted", "webhook.secret_rotated", "webhook.updated", "webhook.created")
     ]
