@@ -152,9 +152,7 @@ TABLE = {
     "POST /api/webhooks/{id}/test": Row(ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE),
     "POST /api/webhooks/{id}/rotate-secret": Row(ADMIN, 200, {}, scope=Scope.WEBHOOKS_WRITE),
     "GET /api/webhooks/{id}/deliveries": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
-    "POST /api/webhooks/{id}/deliveries/{deliveryId}/resend": Row(
-        ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE
-    ),
+    "POST /api/webhooks/{id}/deliveries/{deliveryId}/resend": Row(ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE),
     "POST /api/webhooks/{id}/replay": Row(
         ADMIN, 200, {"from": "2026-01-05T09:30:00Z"}, scope=Scope.WEBHOOKS_WRITE
     ),
