@@ -33,7 +33,8 @@ WITH ready AS MATERIALIZED (
     SELECT w.id, w.claimed_at,
         coalesce(w.grouped_at + CASE w.format {_INTERVALS} END <= now(), true) AS may_group
     FROM events_webhook w
-    WHERE w.disabled_reason IS NULL AND w.format = ANY (%(formats)s::text[]) AND coalesce(w.paused_until <= now(), true)
+    WHERE w.disabled_reason IS NULL AND w.format = ANY (%(formats)s::text[])
+        AND coalesce(w.paused_until <= now(), true)
         AND (coalesce(w.seconds, 'infinity') > {SLOW_SECONDS}) = %(slow)s
         AND EXISTS (
             SELECT FROM events_delivery d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_at <= now()

@@ -73,7 +73,7 @@ def _lines(events: Sequence[Occurred]) -> list[str]:
         # Escaping at most doubles a text.
         left -= 2 * len(line) + 1
         if left < 0 and lines:
-            return [*lines, f"… +{len(written) - at}"]
+            return [*lines, f"… {len(written) - at}"]
         lines.append(line[: _MOST_CHARACTERS // 2])
     return lines
 

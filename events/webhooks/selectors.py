@@ -66,7 +66,7 @@ def list_deliveries(
     status: str | None = None,
     type: str | None = None,  # noqa: A002 # the name of the parameter
 ) -> DeliveryPage:
-    """A page, the newest first. Three queries, and one for a cursor. Raises NotFound, or InvalidFields for the cursor."""
+    """A page, the newest first. Three queries, and one for a cursor. Raises NotFound or InvalidFields."""
     webhook = get_webhook(owner, public_id)
     deliveries = Delivery.objects.filter(webhook=webhook)
     if cursor is not None:

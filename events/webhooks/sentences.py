@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from events.types import EventType
 
@@ -25,6 +24,7 @@ _SENTENCES: Mapping[str, StrPromise] = {
     EventType.LINK_EXPIRED: _("Link has expired: {link}"),
     EventType.LINK_LIMIT_REACHED: _("Link has no clicks left: {link}"),
     EventType.LINK_BANNED: _("Link is blocked by the operator: {link}"),
+    EventType.LINK_CLICKED: _("Clicks on {link}: {clicks}"),
     EventType.DOMAIN_VERIFIED: _("Domain verified: {domain}"),
     EventType.DOMAIN_FAILING: _("The DNS records of a domain are wrong: {domain}"),
     EventType.DOMAIN_INACTIVE: _("Domain deactivated: {domain}"),
@@ -50,9 +50,7 @@ def sentences(events: Sequence[Occurred]) -> list[str]:
         if event.type == EventType.LINK_CLICKED:
             link = event.data["code"]
             clicks[link] = clicks.get(link, 0) + 1
-            lines[link] = ngettext("{clicks} click: {link}", "{clicks} clicks: {link}", clicks[link]).format(
-                clicks=clicks[link], link=link
-            )
+            lines[link] = str(_SENTENCES[event.type]).format(link=link, clicks=clicks[link])
         else:
             names: dict[str, Any] = {name: _shown(event.data, name) for name in _SUBJECTS}
             names |= {name: event.data.get(name, 0) for name in _NUMBERS}
