@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,8 +43,14 @@ def test_a_documented_receiver_takes_messages_once_and_refuses_others(
     url = f"http://127.0.0.1:{port}/hooks"
     webhook = endpoint(api, None, "link.created", url=url)
     environment = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": webhook["secret"], "PORT": str(port)}
+    # Node.js is a child of its program in the virtual environment.
     with subprocess.Popen(
-        [program, name], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+        [program, name],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         try:
             eventually(lambda: listens(port))
@@ -66,7 +73,7 @@ def test_a_documented_receiver_takes_messages_once_and_refuses_others(
             forged = send("POST", url, body=b'{"id": "x", "type": "link.created", "data": {}}')
             assert forged.status == 401
         finally:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
         assert process.stdout is not None
         printed = process.stdout.read().splitlines()
     assert [re.findall("Spring|Summer|Autumn", line) for line in printed] == [["Spring"], ["Summer"]]
