@@ -341,6 +341,7 @@ SPECTACULAR_SETTINGS = {
             "name": "Keys",
             "description": "API keys with scopes, for programs that need less than everything.",
         },
+        {"name": "Events", "description": "What happened in a workspace, for programs that ask."},
         {"name": "Webhooks", "description": "Events of a workspace, sent to other programs and people."},
         {"name": "History", "description": "Who changed what, and former values."},
     ],

@@ -7,13 +7,12 @@ are composed of texts that clicks share.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from hashlib import blake2b
 from struct import Struct
 from time import time_ns
-from typing import NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -28,15 +27,13 @@ from common.database import copy_rows, integer_array, prepared_cursor
 from common.secrets import derive_key
 from events.types import EventType
 
-_LISTENERS = f"SELECT workspace_id FROM events_listener WHERE '{EventType.LINK_CLICKED}' = ANY (feed_types || webhook_types)"  # noqa: S608 # constants
+_LISTENERS = f"""
+SELECT workspace_id FROM events_listener WHERE '{EventType.LINK_CLICKED}' = ANY (feed_types || webhook_types)
+"""  # noqa: S608 # built from constants
 # A snapshot has a link in one of the two tables, also while it is deleted or undeleted.
-_LINKS = """
-SELECT l.id, l.owner_id, l.public_id, coalesce(l.custom_code, l.short_code)
-FROM links_clickcounter c JOIN links_link l ON l.id = c.link_id
-WHERE c.link_id = ANY (%(links)s::bigint[]) AND c.owner_id = ANY (%(owners)s::bigint[])
-UNION ALL
-SELECT link_id, owner_id, public_id, coalesce(link ->> 'custom_code', link ->> 'short_code') FROM links_deletedlink
-WHERE link_id = ANY (%(links)s::bigint[]) AND owner_id = ANY (%(owners)s::bigint[])
+_PUBLIC_IDS = """
+SELECT id, public_id FROM links_link WHERE id = ANY (%(links)s::bigint[])
+UNION ALL SELECT link_id, public_id FROM links_deletedlink WHERE link_id = ANY (%(links)s::bigint[])
 """
 _NEXT_IDS = "SELECT nextval('analytics_rawclick_id_seq') FROM generate_series(1, %s)"
 _POSITION = "SELECT events_position()"
@@ -49,21 +46,16 @@ _pack_size = Struct(">iB").pack
 _CLICK = int(Kind.CLICK)
 
 
-class ListeningLink(NamedTuple):
-    workspace: int
-    id: UUID
-    code: str
+# Of each link, for its events. They never change.
+_public_ids: dict[int, bytes] = {}
+_MOST_IDS = 100_000
 
 
-def listening_links(links: Collection[int]) -> dict[int, ListeningLink]:
-    """Those of these links whose workspace listens to clicks, deleted ones that can be undeleted included."""
+def click_listeners() -> set[int]:
+    """The workspaces that listen to clicks."""
     with prepared_cursor() as cursor:
         cursor.execute(_LISTENERS)
-        owners = [owner for (owner,) in cursor.fetchall()]
-        if not owners:
-            return {}
-        cursor.execute(_LINKS, {"links": integer_array(links), "owners": integer_array(owners)})
-        return {link: ListeningLink(*others) for link, *others in cursor.fetchall()}
+        return {owner for (owner,) in cursor.fetchall()}
 
 
 def next_click_ids(number: int) -> list[int]:
@@ -77,18 +69,19 @@ def emit_clicks(
     batch: Sequence[Facts],
     ids: Sequence[int],
     branches: Mapping[int, UUID],
-    listening: Mapping[int, ListeningLink],
+    owners: Mapping[int, int],
 ) -> None:
-    """Store the events of the clicks on these links. ``ids`` of the requests, and ``branches``, by their places."""
+    """Store the events of the clicks on these links, which have these owners. The links cannot be deleted meanwhile.
+
+    ``ids`` of the requests, and ``branches``, are by their places.
+    """
+    public_ids = _public_ids_of(owners.keys())
     with prepared_cursor() as cursor:
         cursor.execute(_POSITION)
         [(position,)] = cursor.fetchall()
     heads = {
-        number: (
-            _pack_link(8, position, 8, link.workspace, len(_TYPE), _TYPE, 8, number),
-            f'"linkId":"{link.id}","code":'.encode() + orjson.dumps(link.code) + b",",
-        )
-        for number, link in listening.items()
+        link: (_pack_link(8, position, 8, owner, len(_TYPE), _TYPE, 8, link), public_ids[link])
+        for link, owner in owners.items()
     }
     hasher, random = _hasher(settings.SECRET_KEY), os.urandom(8 * len(batch))
     # UUIDv7s in the order of the batch, each 1/4096 of a millisecond after the one before.
@@ -122,6 +115,25 @@ def emit_clicks(
         rows.append(b"".join((_pack_id(6, 16, high, low), head, _pack_size(len(data) + 1, 1), data)))
     if rows:
         copy_rows(_ROWS, rows)
+
+
+def _public_ids_of(links: KeysView[int]) -> Mapping[int, bytes]:
+    missing = links - _public_ids.keys()
+    if len(missing) + len(_public_ids) > _MOST_IDS:
+        _public_ids.clear()
+        missing = set(links)
+    if missing:
+        with prepared_cursor() as cursor:
+            cursor.execute(_PUBLIC_IDS, {"links": integer_array(missing)})
+            _public_ids.update(
+                (link, f'"linkId":"{public_id}",'.encode()) for link, public_id in cursor.fetchall()
+            )
+    return _public_ids
+
+
+def forget_links() -> None:
+    """The next database may have other links."""
+    _public_ids.clear()
 
 
 def public_click_id(number: int) -> str:

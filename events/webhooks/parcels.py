@@ -19,6 +19,7 @@ from accounts.mails import deliver, mail_language, signature, subject_of_mail
 from accounts.models import Member
 from common.database import fetch
 from common.outbound import OutboundError, send
+from events.outbox import shown_data
 from events.webhooks.leases import LEASE_SECONDS, Leased
 from events.webhooks.messages import JSON_HEADERS, Occurred, body_of, text_of
 from events.webhooks.models import Format
@@ -85,7 +86,9 @@ def events_of(deliveries: Sequence[Wrapped]) -> Mapping[int, list[Occurred]]:
     }
     names = {item.id: item.workspace_id for item in deliveries}
     for delivery, event, of_type, time, data in fetch(_EVENTS, values):
-        found[delivery].append(Occurred(event, of_type, time, names[delivery], orjson.loads(data)))
+        found[delivery].append(
+            Occurred(event, of_type, time, names[delivery], shown_data(orjson.loads(data)))
+        )
     return found
 
 

@@ -36,12 +36,11 @@ END $$;
 -- Emits what no change causes, in the caller's transaction, with a limit. Returns whether more is waiting. Any number of
 -- clocks may run: each waits for the others' commits, and continues where they stopped. The functions of links are in a
 -- later migration.
-CREATE FUNCTION events_tick(most integer) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    until timestamptz;
+CREATE FUNCTION events_tick(most integer, until timestamptz DEFAULT NULL) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM events_clock WHERE type = 'key.expiring' FOR UPDATE;
-    until := clock_timestamp();
+    -- Not before the lock.
+    until := coalesce(until, clock_timestamp());
     IF NOT EXISTS (SELECT FROM events_listener) THEN
         PERFORM pg_advisory_xact_lock(5823147);
         UPDATE events_clock SET reached = until, link_id = 9223372036854775807
