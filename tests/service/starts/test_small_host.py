@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 LIMIT_MIB = 400
 CALLS, LINKS_PER_CALL = 20, 500
 VISITORS = 4
-BACKGROUND = ("follow_changes", "drain_clicks", "housekeeping", "recheck_domains")
+BACKGROUND = ("follow_changes", "drain_clicks", "housekeeping", "recheck_domains", "deliver_events")
 
 
 @pytest.fixture(scope="module")
