@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "limits",
     "accounts",
+    "events",
     "bans",
     "domains",
     "links",

@@ -424,6 +424,12 @@ HISTORY_DAYS = accounts.integer(
     400,
     "Minimum number of days to keep the history of changes; 0: keep it forever.",
 )
+EVENT_RETENTION_DAYS = accounts.integer(
+    "EVENT_RETENTION_DAYS",
+    30,
+    "Days to keep events, at least: whole days (UTC) are deleted at once.",
+    minimum=1,
+)
 HISTORY_MB = accounts.integer(
     "HISTORY_MB",
     1_000,
