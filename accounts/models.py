@@ -25,6 +25,14 @@ from common.ids import new_public_id
 INVITATION_DAYS = 7
 
 
+class HealthCheck(models.TextChoices):
+    """How often the destination of a link is checked."""
+
+    OFF = "off"
+    WEEKLY = "weekly"
+    DAILY = "daily"
+
+
 class Workspace(models.Model):
     """The owner of links, domains, QR codes and quotas: an account's personal one, or that of a team.
 
@@ -60,6 +68,12 @@ class Workspace(models.Model):
         db_default=Value([], output_field=ArrayField(models.CharField(max_length=43))),
         blank=True,
         db_comment="Networks whose visits do not count. Canonical form.",
+    )
+    health_check = models.TextField(
+        choices=HealthCheck,
+        default=HealthCheck.OFF,
+        db_default=HealthCheck.OFF,
+        db_comment="How often destinations are checked of links that do not say it: off, weekly or daily.",
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 

@@ -26,6 +26,7 @@ from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.codes import code_rule
 from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.health.states import HealthStatus
 from links.representations import REPORT_PARAMETERS, WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.rules import MAX_TAGS
@@ -37,6 +38,7 @@ from links.serializer_fields import (
     CountryField,
     CurrentOrNewCodeField,
     DeviceField,
+    HealthCheckField,
     RedirectTypeField,
     ReferrerPolicyField,
     StatusesField,
@@ -116,6 +118,7 @@ _OWN_RULES: dict[str, Callable[..., AnyField]] = {
     "utm": UtmSerializer,
     "restrictions": RestrictionsSerializer,
     "redirectType": RedirectTypeField,
+    "healthCheck": HealthCheckField,
     "referrerPolicy": ReferrerPolicyField,
     "rules": RulesField,
     "split": SplitField,
@@ -240,6 +243,11 @@ class ListFilters(serializers.Serializer[Any]):
         source="is_archived",
         required=False,
         help_text="`no`, `yes` or `any`. Default: `any` for exports and with an `externalId`, otherwise `no`.",
+    )
+    health = choice_field(
+        choices=[HealthStatus.DEAD.value],
+        required=False,
+        help_text="`dead`: only links whose destination is dead.",
     )
     createdFrom = DateTime(
         source="created_from",
