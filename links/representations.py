@@ -161,7 +161,7 @@ WHOLE_URL = Representation(
     count("clickCount", "counter.clicks"),
     _IS_ACTIVE,
     _STATUS,
-    _HEALTH.nested("health", "health"),
+    _HEALTH.nested("health", lambda link: _HEALTH(link.health)),
     *_CHANGEABLE,
     number(
         "importedClicks",

@@ -54,18 +54,18 @@ WHERE link_id = %(link)s AND due_at = %(leased)s
 """  # noqa: S608 # built from constants
 # Links with the default of their workspace, in the order of their creation. The first check is within a day.
 _ENLIST = """
-WITH some AS (
+WITH part AS (
     SELECT link_id, created_at FROM links_searchable
     WHERE owner_id = %(owner)s AND (created_at, link_id) > (%(created)s, %(link)s)
     ORDER BY created_at, link_id LIMIT 5000
 ), enlisted AS (
     INSERT INTO links_linkhealth (link_id, due_at)
-    SELECT some.link_id, now() + random() * interval '1 day' FROM some JOIN links_link l ON l.id = some.link_id
+    SELECT part.link_id, now() + random() * interval '1 day' FROM part JOIN links_link l ON l.id = part.link_id
     LEFT JOIN links_linkhealth h ON h.link_id = l.id
     WHERE l.health_check IS NULL AND (h.due_at IS NULL OR h.due_at > now() + %(longest)s) ORDER BY 1
     ON CONFLICT (link_id) DO UPDATE SET due_at = EXCLUDED.due_at
 )
-SELECT created_at, link_id FROM some ORDER BY created_at DESC, link_id DESC LIMIT 1
+SELECT created_at, link_id FROM part ORDER BY created_at DESC, link_id DESC LIMIT 1
 """
 _START = (datetime(1970, 1, 1, tzinfo=UTC), 0)
 # Checks that are later than the frequency allows are those of a former one.
