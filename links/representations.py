@@ -279,6 +279,7 @@ _FILTERS = {
     "isActive": ...,
     "status": ...,
     "archived": ...,
+    "health": ...,
     "createdFrom": ...,
     "createdBefore": ...,
     "expiresWithin": ...,

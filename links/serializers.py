@@ -294,6 +294,7 @@ class ChosenParameter(serializers.ChoiceField):
 class ViewFiltersSerializer(ListFilters, StrictObject):
     """The parameters of a list that a view keeps, as texts."""
 
+    health = ChosenParameter(choices=[HealthStatus.DEAD.value], required=False)
     tagsMode = ChosenParameter(choices=_TAGS_MODES, required=False)
     sortBy = ChosenParameter(choices=SortBy.values, required=False)
     sortOrder = ChosenParameter(choices=_ORDERS, required=False)

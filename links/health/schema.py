@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from common.openapi.operations import Operation, describe
+from common.openapi.operations import Operation, describe, name_choices
+from links.bulk.schema import ID, OWN_IDS
 from links.health.services import LIMIT, MAX_LINKS, OutboundOff
+from links.health.states import HealthStatus
 
+name_choices("HealthStatus", HealthStatus.values)
 describe_checks = describe(
     "Links",
     of="URL",
@@ -14,7 +17,8 @@ describe_checks = describe(
         "The checks take place within minutes.",
         description=f"At most {MAX_LINKS} URLs in a call, and {LIMIT.attempts} calls in {LIMIT.seconds // 60} minutes."
         " `health` of each URL then has the result. Without checks of its own, a URL never becomes `dead`.",
-        examples=[{"ids": ["019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"]}],
+        examples=[{"ids": [ID]}],
+        placeholders={"ids": OWN_IDS},
         errors=[OutboundOff()],
     ),
 )
