@@ -18,19 +18,12 @@ from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Now
 
+from accounts.health_checks import HealthCheck
 from accounts.rights import CallerKey, Plan, Role, Scope, scopes_of
 from common.http.current_request import AuthMethod
 from common.ids import new_public_id
 
 INVITATION_DAYS = 7
-
-
-class HealthCheck(models.TextChoices):
-    """How often the destination of a link is checked."""
-
-    OFF = "off"
-    WEEKLY = "weekly"
-    DAILY = "daily"
 
 
 class Workspace(models.Model):

@@ -9,8 +9,9 @@ from django.conf import settings
 from rest_framework.fields import CharField, ChoiceField, DictField, ListField
 
 from accounts.caps import storage_limit, stored_bytes
+from accounts.health_checks import HealthCheck
 from accounts.history import ChangePage, visible_actor
-from accounts.models import Change, HealthCheck, Session, User
+from accounts.models import Change, Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
 from accounts.second_factor import has_second_factor
 from accounts.selectors import memberships_of

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 from accounts.representations import member_object, own_account, read_workspace_object
 from accounts.rights import Role
 from accounts.second_factor import MAX_CHARACTERS

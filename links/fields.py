@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 
 
 class RedirectType(models.IntegerChoices):

@@ -15,7 +15,8 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.models import HealthCheck, Workspace
+from accounts.health_checks import HealthCheck
+from accounts.models import Workspace
 from accounts.rights import CallerKey
 from common.ids import new_public_id
 from domains.models import Domain, DomainStatus

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 from common.countries import COUNTRY_CODES
 from common.rest.fields import Integer, Text, has_at_most
 from links.availability import Status

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 from common.database import execute, fetch, in_one_transaction
 from common.host import cache_versions, vitals
 from events.outbox import emit

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db import models
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 
 
 class HealthStatus(models.TextChoices):

@@ -11,7 +11,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import Direction, extend_schema_field
 from rest_framework.fields import ChoiceField
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 from common.errors import InvalidFields
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import name_choices

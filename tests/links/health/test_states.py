@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from accounts.models import HealthCheck
+from accounts.health_checks import HealthCheck
 from links.health.states import Result, State, Verdict, next_check, state_after
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
