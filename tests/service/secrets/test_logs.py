@@ -36,6 +36,7 @@ NOT_OF_REQUESTS = {
     "common.host.limited_warnings",
     "domains.management.commands.recheck_domains",
     "links.destinations.invalidation_listener",
+    "links.management.commands.check_destinations",
     "fastlane.warm_start",
     "shortener_project.management.commands.housekeeping",
 }
