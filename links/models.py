@@ -373,9 +373,11 @@ class CheckedHost(models.Model):
     """When the checks of all hosts of the installation may call a host again, and the robots.txt of an origin."""
 
     name = models.TextField(
-        primary_key=True, db_comment="A host without port, or an origin such as https://example.com:443."
+        primary_key=True,
+        db_comment="A registered domain or address, or an origin such as https://example.com.",
     )
     free_at = models.DateTimeField(db_comment="No request before this time; no use of robots after it.")
+    planned_until = models.DateTimeField(null=True, db_comment="The last check that is planned. Null: none.")
     robots = models.TextField(
         null=True, db_comment="The robots.txt of an origin. Null: the row is of a host."
     )

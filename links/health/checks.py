@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -12,27 +14,30 @@ from django.utils import timezone
 from accounts.health_checks import HealthCheck
 from common.database import execute, fetch, in_one_transaction
 from common.host import cache_versions, vitals
+from common.http.urls import canonical_destination
 from events.outbox import emit
 from events.types import EventType
 from links.codes import short_url_of
-from links.health.hosts import HostBusy
+from links.health.hosts import HostBusy, name_of
 from links.health.probe import check
 from links.health.states import HealthStatus, Result, State, next_check, state_after
 from links.models import Link
 
-# Checks mostly wait for other hosts.
+# Checks mostly wait for other hosts. Each thread has a connection to the database.
 THREADS = 4
-_BATCH = 4 * THREADS
+# So many links are leased, and so many of these checked: the others of a host get later times, in one statement.
+_LEASED, _CHECKED, _CHECKED_OF_HOST = 1000, 16 * THREADS, 3
+# What a check of a host takes, with its pauses.
+_STEP = timedelta(seconds=4)
 # Longer than a batch takes. The links leased by a host that dies are due again after the lease.
 _LEASE = "30 minutes"
-_BUSY = "20 seconds"
 
 _LEASE_DUE = f"""
 UPDATE links_linkhealth h SET due_at = now() + interval '{_LEASE}'
 FROM (
     SELECT h.link_id, l.destination, coalesce(l.health_check, w.health_check) AS frequency
     FROM links_linkhealth h JOIN links_link l ON l.id = h.link_id JOIN accounts_workspace w ON w.id = l.owner_id
-    WHERE h.due_at <= now() ORDER BY h.due_at LIMIT {_BATCH} FOR NO KEY UPDATE OF h SKIP LOCKED
+    WHERE h.due_at <= now() ORDER BY h.due_at LIMIT {_LEASED} FOR NO KEY UPDATE OF h SKIP LOCKED
 ) due WHERE h.link_id = due.link_id
 RETURNING h.link_id, h.due_at, due.destination, due.frequency, h.is_requested
 """  # noqa: S608 # built from constants
@@ -48,10 +53,25 @@ UPDATE links_linkhealth SET status = %(status)s, failures = %(failures)s, failin
 WHERE link_id = %(link)s
 """
 _MARK = "UPDATE links_link SET is_dead = %(dead)s WHERE id = %(link)s RETURNING links_codes_of(id)"
-_PUT_OFF = f"""
-UPDATE links_linkhealth SET due_at = now() + random() * interval '{_BUSY}' + interval '2 seconds'
-WHERE link_id = %(link)s AND due_at = %(leased)s
-"""  # noqa: S608 # built from constants
+_PUT_OFF = """
+UPDATE links_linkhealth SET due_at = greatest(
+    now() + interval '5 seconds', (SELECT free_at FROM links_checkedhost WHERE name = %(host)s)
+) WHERE link_id = %(link)s AND due_at = %(leased)s
+"""
+# Otherwise the many links of a host, whose checks take days, would be before all others in the queue.
+_PLAN = """
+WITH planned AS (
+    INSERT INTO links_checkedhost AS c (name, free_at, planned_until)
+    VALUES (%(host)s, now(), now() + cardinality(%(links)s::bigint[]) * %(step)s)
+    ON CONFLICT (name) DO UPDATE
+        SET planned_until = greatest(c.planned_until, now()) + cardinality(%(links)s::bigint[]) * %(step)s
+    RETURNING planned_until
+)
+UPDATE links_linkhealth h SET due_at = planned_until - (cardinality(%(links)s::bigint[]) - place) * %(step)s
+FROM planned, unnest(%(links)s::bigint[]) WITH ORDINALITY wanted (link_id, place)
+WHERE h.link_id = wanted.link_id AND h.due_at = %(leased)s
+"""
+_RETURN = "UPDATE links_linkhealth SET due_at = now() WHERE link_id = ANY(%(links)s) AND due_at = %(leased)s"
 # Links with the default of their workspace, in the order of their creation. The first check is within a day.
 _ENLIST = """
 WITH part AS (
@@ -80,24 +100,52 @@ class Leased(NamedTuple):
     frequency: str
     is_requested: bool
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the checks have not ended meanwhile."""
+        return self.frequency != HealthCheck.OFF or self.is_requested
+
+    @property
+    def host(self) -> str:
+        return name_of(canonical_destination(self.destination).host)
+
 
 def check_due() -> int:
     """Check every link that is due, and return their number."""
     checked = 0
     with ThreadPoolExecutor(THREADS, "check") as pool:
         while leased := lease_due():
-            wanted = [link for link in leased if link.frequency != HealthCheck.OFF or link.is_requested]
-            futures = {link: pool.submit(_check, link.destination) for link in wanted}
+            for link in leased:
+                if not link.is_wanted:
+                    record(link, None)
+            chosen = choose([link for link in leased if link.is_wanted])
+            futures = {link: pool.submit(_check, link.destination) for link in chosen}
             while wait(futures.values(), timeout=1).not_done:
                 vitals.beat()
-            for link in leased:
-                result = futures[link].result() if link in futures else None
-                if link in futures and result is None:
-                    execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at})
+            for link, future in futures.items():
+                result = future.result()
+                if result is None:
+                    execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at, "host": link.host})
                 else:
                     record(link, result)
-            checked += len(wanted)
+            checked += len(chosen)
     return checked
+
+
+def choose(leased: Sequence[Leased]) -> list[Leased]:
+    """The links of these that are checked at once. The others of their hosts get later times."""
+    by_host: dict[str, list[Leased]] = defaultdict(list)
+    for link in leased:
+        by_host[link.host].append(link)
+    chosen: list[Leased] = []
+    for host, links in by_host.items():
+        chosen += links[:_CHECKED_OF_HOST]
+        if later := links[_CHECKED_OF_HOST:]:
+            values = {"host": host, "links": [link.link_id for link in later], "step": _STEP}
+            execute(_PLAN, {**values, "leased": later[0].due_at})
+    if returned := chosen[_CHECKED:]:
+        execute(_RETURN, {"links": [link.link_id for link in returned], "leased": returned[0].due_at})
+    return chosen[:_CHECKED]
 
 
 def lease_due() -> list[Leased]:

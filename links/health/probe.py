@@ -7,19 +7,18 @@ from http import HTTPStatus
 from ada_url import URL
 
 from common.http.urls import InvalidDestination, canonical_destination
-from common.outbound import Answer, OutboundError, send
+from common.outbound import Answer, OutboundError
 from links.health import hosts
 from links.health.hosts import Disallowed
 from links.health.states import Result, Verdict
 
 MAX_REDIRECTS = 5
-_SECONDS = 10.0
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _GONE = frozenset((HTTPStatus.NOT_FOUND, HTTPStatus.GONE))
 _BLOCKED = frozenset((HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE))
 _FAILURES = frozenset(("nxdomain", "tls", "refused"))
-# A GET would find the same.
-_FINAL = _FAILURES | {"off", "bad_url", "forbidden_address", "dns", "unreachable"}
+# A GET would find the same, or hold a thread for as long again.
+_FINAL = _FAILURES | {"off", "bad_url", "forbidden_address", "dns", "unreachable", "timeout"}
 # What `problem` says besides a status of HTTP and the reasons of `OutboundError`.
 ROBOTS, REDIRECTS = "robots", "redirects"
 
@@ -70,15 +69,8 @@ def _follow(method: str, url: str) -> Answer:
             raise OutboundError("bad_url", error.message) from None
         host = destination.host
         hosts.require_allowed(destination.href, origin=URL(destination.href).origin, host=host)
-        hosts.await_turn(host)
-        answer = send(
-            method,
-            destination.href,
-            headers={"Range": "bytes=0-0"} if method == "GET" else {},
-            seconds=_SECONDS,
-            answer_bytes=1,
-            allow_http=True,
-        )
+        headers = {"Range": "bytes=0-0"} if method == "GET" else {}
+        answer = hosts.call(method, destination.href, host, headers=headers, answer_bytes=1)
         location = answer.headers.get("location")
         if answer.status not in _REDIRECTS or not location:
             return answer

@@ -283,8 +283,9 @@ class Migration(migrations.Migration):
             migrations.CreateModel(
                 name='CheckedHost',
                 fields=[
-                    ('name', models.TextField(db_comment='A host without port, or an origin such as https://example.com:443.', primary_key=True, serialize=False)),
+                    ('name', models.TextField(db_comment='A registered domain or address, or an origin such as https://example.com.', primary_key=True, serialize=False)),
                     ('free_at', models.DateTimeField(db_comment='No request before this time; no use of robots after it.')),
+                    ('planned_until', models.DateTimeField(db_comment='The last check that is planned. Null: none.', null=True)),
                     ('robots', models.TextField(db_comment='The robots.txt of an origin. Null: the row is of a host.', null=True)),
                 ],
                 options={

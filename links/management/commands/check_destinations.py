@@ -15,7 +15,7 @@ from links.health.hosts import forget_hosts
 
 logger = logging.getLogger(__name__)
 
-PERIOD_SECONDS = 15
+PERIOD_SECONDS = 5
 
 
 class Command(BaseCommand):

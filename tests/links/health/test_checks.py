@@ -194,12 +194,33 @@ def test_each_link_of_a_workspace_is_enlisted_once(
     assert list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True)) == due
 
 
-def test_two_hosts_share_the_links_that_are_due(make_link: MakeLink) -> None:
-    for _ in range(20):
+def test_two_hosts_share_the_links_that_are_due(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_LEASE_DUE", checks._LEASE_DUE.replace("LIMIT 1000", "LIMIT 4"))
+    for _ in range(6):
         make_link(healthCheck="weekly")
     leased = [checks.lease_due() for _ in range(3)]
-    assert [len(batch) for batch in leased] == [16, 4, 0]
-    assert len({link.link_id for batch in leased for link in batch}) == 20
+    assert [len(batch) for batch in leased] == [4, 2, 0]
+    assert len({link.link_id for batch in leased for link in batch}) == 6
+
+
+def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLink) -> None:
+    for number in range(6):
+        make_link(f"https://shop{number}.example.com/", healthCheck="daily")
+    other = make_link("https://other.example/", healthCheck="daily")
+    leased = checks.lease_due()
+    chosen = checks.choose(leased)
+    assert [link.destination for link in chosen] == [
+        *(f"https://shop{number}.example.com/" for number in range(3)),
+        other["originalUrl"],
+    ]
+    planned = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("due_at")
+    times = [health.due_at - planned[0].due_at for health in planned]
+    assert times == [timedelta(seconds=4 * number) for number in range(3)]
+    # A second batch continues where the first one ends.
+    LinkHealth.objects.filter(pk=planned[0].pk).update(due_at=leased[0].due_at)
+    checks.choose([leased[0]] * 3 + [link for link in leased if link.link_id == planned[0].pk])
+    last = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("-due_at")
+    assert last[0].due_at - last[1].due_at == timedelta(seconds=4)
 
 
 def test_a_result_for_a_former_destination_is_dropped(api: APIClient, checked: dict[str, Any]) -> None:

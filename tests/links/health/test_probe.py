@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from links.health import hosts, probe
 from links.health.states import Result, Verdict
 from testing.domains.dns_server import DnsServer
-from testing.outbound.servers import answering, raw_server, sending
+from testing.outbound.servers import answering, raw_server, sending, silent
 from testing.service.ports import free_port
 
 pytestmark = pytest.mark.django_db
@@ -130,6 +130,18 @@ def test_a_host_is_called_once_in_two_seconds(loopback: None, monkeypatch: pytes
     with connection.cursor() as cursor:
         cursor.execute("UPDATE links_checkedhost SET free_at = free_at - interval '2 hours'")
     assert hosts.forget_hosts() == 2
+
+
+def test_a_host_that_does_not_answer_is_left_alone_for_a_while(
+    loopback: None, dns: DnsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "_SECONDS", 0.2)
+    dns.set("*.slow.example", "A", "127.0.0.1")
+    with raw_server(silent) as server:
+        assert probe.check(f"http://a.slow.example:{server.port}/") == Result(Verdict.UNDECIDED, "timeout")
+        with pytest.raises(hosts.HostBusy):
+            probe.check(f"http://b.slow.example:{server.port}/")
+        assert server.connections == 1
 
 
 def test_nobody_is_called_if_outbound_is_off(server: Any, settings: Settings) -> None:
