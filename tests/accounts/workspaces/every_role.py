@@ -93,6 +93,7 @@ TABLE = {
         EDITOR, 200, {"ids": ["link"], "data": {"title": "x"}}, scope=Scope.URLS_WRITE
     ),
     "POST /api/urls/bulk-delete": Row(EDITOR, 200, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
+    "POST /api/urls/check": Row(EDITOR, 202, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
     # Into the personal workspace of the caller.
     "POST /api/urls/move": Row(EDITOR, 200, {"ids": ["link"], "workspaceId": "own"}),
     "POST /api/urls/import": Row(

@@ -37,6 +37,7 @@ NOT_OF_REQUESTS = {
     "domains.management.commands.recheck_domains",
     "events.management.commands.deliver_events",
     "links.destinations.invalidation_listener",
+    "links.management.commands.check_destinations",
     "fastlane.warm_start",
     "shortener_project.management.commands.housekeeping",
 }
