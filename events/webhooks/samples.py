@@ -21,7 +21,7 @@ _link = Representation(
     "EventLink",
     text("id", None, _LINK_ID),
     text("domainId", None, "base", "`base`: the default domain."),
-    text("domain", None, None, "Its host. Null: the default domain.", allow_null=True),
+    text("shortUrl", None, "https://sho.rt/k3TzP9q"),
     text("shortCode", None, "k3TzP9q"),
     text("customCode", None, None, allow_null=True),
     text("originalUrl", None, "https://example.com/spring"),
@@ -39,9 +39,8 @@ _checked_link = Representation(
     *(
         field
         for field in _link.fields
-        if field.name in ("id", "originalUrl", "targetUrl", "title", "tags", "externalId")
+        if field.name in ("id", "shortUrl", "originalUrl", "targetUrl", "title", "tags", "externalId")
     ),
-    text("shortUrl", None, "https://sho.rt/k3TzP9q"),
     text("fallbackUrl", None, None, allow_null=True),
 )
 _domain = Representation(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from events.types import EventType
@@ -61,14 +60,5 @@ def sentences(events: Sequence[Occurred]) -> list[str]:
 def _shown(data: Mapping[str, Any], name: str) -> str:
     """What people know the object by: its title or name, and its address."""
     subject = data.get(name) or {}
-    title, address = subject.get("title") or subject.get("name"), _address(subject)
-    return " ".join(" ".join(str(part).split()) for part in (title, address) if part)
-
-
-def _address(subject: Mapping[str, Any]) -> str | None:
-    code = subject.get("customCode") or subject.get("shortCode")
-    if code is None:
-        return subject.get("shortUrl") or subject.get("fullDomain")
-    host = subject.get("domain")
-    base = settings.BASE_URL if host is None else f"{settings.BASE_URL.partition('://')[0]}://{host}"
-    return f"{base}/{code}"
+    parts = (subject.get(key) for key in ("title", "name", "shortUrl", "fullDomain"))
+    return " ".join(" ".join(str(part).split()) for part in parts if part)

@@ -20,7 +20,10 @@ from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.events.receivers import deliver, endpoint, happen, pass_time, received, receiver
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LINK = {"title": "<!channel> *Sale* @everyone [x](https://evil.example/) & more", "shortCode": "a_b-c"}
+LINK = {
+    "title": "<!channel> *Sale* @everyone [x](https://evil.example/) & more",
+    "shortUrl": "http://sho.rt/a_b-c",
+}
 OTHERS = (Format.SLACK, Format.DISCORD, Format.TEAMS)
 
 
@@ -66,7 +69,7 @@ def test_chats_get_escaped_lines_in_groups(api: APIClient, alice: NewAccount) ->
 def test_a_chat_gets_no_more_than_it_takes(api: APIClient, alice: NewAccount) -> None:
     with receiver() as server:
         endpoint(api, server, format="discord")
-        happen(alice.workspace, "link.created", 20, link={"title": "x*" * 250, "shortCode": "x"})
+        happen(alice.workspace, "link.created", 20, link={"title": "x*" * 250, "shortUrl": "http://sho.rt/x"})
         deliver()
     [request] = received(server)
     assert len(request.message["content"]) <= 2000
@@ -93,9 +96,9 @@ def test_mails_reach_members_in_their_language_until_they_leave(
     api = key_client_in(workspace, alice.api_key)
     ids = [str(one.user.public_id) for one in (alice, member)]
     endpoint(api, None, "link.expired", format="mail", memberIds=ids)
-    happen(workspace, "link.expired", link={"title": "Spring", "shortCode": "x"})
+    happen(workspace, "link.expired", link={"title": "Spring", "shortUrl": "http://sho.rt/x"})
     deliver()
-    happen(workspace, "link.expired", 2, link={"title": "Summer", "shortCode": "y"})
+    happen(workspace, "link.expired", 2, link={"title": "Summer", "shortUrl": "http://sho.rt/y"})
     deliver()
     first, second = mailoutbox
     assert (first.to, second.to) == (["alice@example.com"], ["member@example.com"])
@@ -108,7 +111,7 @@ def test_mails_reach_members_in_their_language_until_they_leave(
     assert [mail.to for mail in mailoutbox[2:]] == [["alice@example.com"]]
     assert mailoutbox[2].body.count("Summer") == 2
     Member.objects.filter(workspace=workspace).update(user=member.user)
-    happen(workspace, "link.expired", link={"title": "Autumn", "shortCode": "z"})
+    happen(workspace, "link.expired", link={"title": "Autumn", "shortUrl": "http://sho.rt/z"})
     pass_time("10 minutes")
     deliver()
     pass_time("10 minutes")
@@ -123,7 +126,7 @@ def test_a_mail_server_that_refuses_is_tried_again(
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     endpoint(api, None, "link.expired", format="mail", memberIds=[str(alice.user.public_id)])
-    happen(alice.workspace, "link.expired", link={"title": "Spring", "shortCode": "x"})
+    happen(alice.workspace, "link.expired", link={"title": "Spring", "shortUrl": "http://sho.rt/x"})
     deliver()
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.error) == ("pending", "The mail server did not accept the mail.")
