@@ -5,9 +5,7 @@ from django.db import models
 from django.db.models import Value
 
 from accounts.models import Workspace
-from events.webhooks.models import Cursor as Cursor
-from events.webhooks.models import Delivery as Delivery
-from events.webhooks.models import Webhook as Webhook
+from events.webhooks import models as _webhooks  # noqa: F401 # Django looks for all models of an app here
 
 _NONE = Value([], output_field=ArrayField(models.TextField()))
 

@@ -89,7 +89,7 @@ def read_events(workspace_id: int, after: Place, types: Collection[str], limit: 
 def shown_data(data: dict[str, Any]) -> dict[str, Any]:
     """The data of an event as clients get them: with the short URL of its link."""
     link = data.get("link")
-    if link:
+    if link and "shortCode" in link:
         code = link["customCode"] or link["shortCode"]
         rest = {name: value for name, value in link.items() if name != "domain"}
         data = {**data, "link": {**rest, "shortUrl": f"{short_url_of_host(link['domain'])}/{code}"}}

@@ -1,13 +1,15 @@
-"""The process that sends messages: reads events, leases deliveries, and stores what became of them.
+"""The process that sends messages: reads events, leases deliveries, and stores what became of them. It also runs the
+clock, which emits what no change causes.
 
-Only the main thread uses the database. The threads of one pool send to endpoints that answer quickly, those of the other
-to endpoints that are slow or not known yet, so that slow ones delay only each other.
+Only the main thread uses the database. The threads of one pool send to endpoints that answer quickly, those of the
+other to endpoints that are slow or not known yet, so that slow ones delay only each other.
 """
 
 from __future__ import annotations
 
 import logging
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from time import monotonic
 
 from django.conf import settings
 from django.db import Error, connection
@@ -16,6 +18,7 @@ from django.utils.translation import gettext
 from accounts.mails import mail_language, send_mail
 from common.host import vitals
 from common.host.metrics import count_database_error
+from events import clock
 from events.webhooks.fan_out import fan_out
 from events.webhooks.leases import lease
 from events.webhooks.models import Format, Webhook
@@ -26,6 +29,7 @@ FAST_THREADS = 16
 SLOW_THREADS = 8
 # Without work, events wait at most so long.
 _IDLE_SECONDS = 0.5
+_TICK_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -42,17 +46,21 @@ class Deliverer:
         self._pools = [_Pool(FAST_THREADS, slow=False), _Pool(SLOW_THREADS, slow=True)]
         # Attempts whose outcome is not stored yet.
         self._outcomes: list[Outcome] = []
+        self._ticks_at = 0.0
 
     def step(self) -> bool:
         """Do what can be done at once, and wait a moment for messages on their way. Returns whether there was work."""
+        if monotonic() >= self._ticks_at:
+            clock.tick()
+            self._ticks_at = monotonic() + _TICK_SECONDS
         has_read = fan_out() > 0
-        has_leased = any([self._fill(pool) for pool in self._pools])
+        leased = sum(self._fill(pool) for pool in self._pools)
         sending = {future for pool in self._pools for future in pool.sending}
         if sending:
             wait(sending, _IDLE_SECONDS, FIRST_COMPLETED)
         self._collect()
         self._store()
-        return has_read or has_leased or bool(sending)
+        return has_read or bool(leased or sending)
 
     def close(self) -> None:
         """Wait for messages on their way: whoever sent them again would repeat them."""
@@ -61,20 +69,24 @@ class Deliverer:
         self._collect()
         self._store()
 
-    def _fill(self, pool: _Pool) -> bool:
+    def _fill(self, pool: _Pool) -> int:
         formats = [of_format for of_format in Format if can_send(of_format)]
         free = pool.threads - len(pool.sending)
         leased = lease(free, formats, slow=pool.slow) if free and formats else []
         for parcel in pack(leased):
             pool.sending.add(pool.executor.submit(send_parcel, parcel))
-        return bool(leased)
+        return len(leased)
 
     def _collect(self) -> None:
         for pool in self._pools:
             for future in [future for future in pool.sending if future.done()]:
                 pool.sending.remove(future)
-                outcome = None if future.cancelled() else future.result()
-                if outcome is not None:
+                if future.cancelled():
+                    continue
+                if (error := future.exception()) is not None:
+                    # The end of the lease repeats the attempt; other endpoints go on.
+                    log.error("A message could not be sent.", exc_info=error)
+                elif (outcome := future.result()) is not None:
                     self._outcomes.append(outcome)
 
     def _store(self) -> None:

@@ -47,9 +47,9 @@ SELECT count(*) FROM (
     LIMIT %(most)s
 ) due
 """
-# Whether an event is wanted is asked about all that are read, so that the cursor also passes the others.
+# All events are read, not only those that are wanted, so that the cursor also passes the others.
 _EVENTS = """
-SELECT e.position, e.id, e.type, e.time, e.type = ANY (%(types)s::text[]){filters}
+SELECT e.position, e.id, e.type, e.time, e.type = ANY (%(types)s::text[]){subject}
 FROM (
     SELECT * FROM events_event
     WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(event)s::uuid)
@@ -59,19 +59,20 @@ FROM (
 ORDER BY e.position, e.id
 """
 _TIMES = " AND time >= %(begins)s AND time < %(ends)s"
-# Deleted links are known by the row that restores them.
+# Most events say what their link was then. Clicks have only its id, and a deleted link the row that restores it.
+_SUBJECT = """,
+    coalesce(e.data #>> '{link,id}', e.data ->> 'linkId', l.public_id::text, x.public_id::text),
+    ARRAY(SELECT jsonb_array_elements_text(
+        coalesce(e.data #> '{link,tags}', to_jsonb(l.tag_keys), x.link -> 'tag_keys', '[]')
+    )),
+    coalesce(
+        e.data #>> '{link,domainId}', e.data #>> '{domain,id}', d.public_id::text,
+        CASE WHEN coalesce(l.id, x.link_id) IS NOT NULL THEN 'base' END
+    )"""
 _JOINS = """
-LEFT JOIN links_link l ON l.id = e.link_id
-LEFT JOIN links_deletedlink x ON x.link_id = e.link_id
+LEFT JOIN links_link l ON l.id = e.link_id AND l.owner_id = e.workspace_id
+LEFT JOIN links_deletedlink x ON x.link_id = e.link_id AND x.owner_id = e.workspace_id
 LEFT JOIN domains_domain d ON d.id = coalesce(l.domain_id, (x.link ->> 'domain_id')::bigint)"""
-_FILTERS = """
-    AND (%(urls)s::uuid[] = '{}' OR coalesce(coalesce(l.public_id, x.public_id) = ANY (%(urls)s::uuid[]), false))
-    AND (%(tags)s::text[] = '{}' OR coalesce(
-        coalesce(l.tag_keys, ARRAY(SELECT jsonb_array_elements_text(x.link -> 'tag_keys'))) && %(tags)s::text[], false
-    ))
-    AND (%(domains)s::text[] = '{}' OR coalesce(coalesce(
-        d.public_id::text, CASE WHEN coalesce(l.id, x.link_id) IS NOT NULL THEN 'base' END, e.data #>> '{domain,id}'
-    ) = ANY (%(domains)s::text[]), false))"""
 
 
 class _Read(NamedTuple):
@@ -79,7 +80,10 @@ class _Read(NamedTuple):
     id: UUID
     type: str
     time: datetime
-    is_wanted: bool
+    has_type: bool
+    link: str | None = None
+    tags: Sequence[str] = ()
+    domain: str | None = None
 
 
 def fan_out() -> int:
@@ -107,7 +111,7 @@ def _move(cursor: Cursor) -> int:
     # Events below the horizon are final, so those that this reads are all there will ever be.
     until = horizon if cursor.until is None else min(cursor.until, horizon)
     events = _read(cursor, until, limit)
-    wanted = [event for event in events if event.is_wanted]
+    wanted = [event for event in events if event.has_type and _matches(webhook, event)]
     Delivery.objects.bulk_create(_deliveries(webhook, wanted, grouping))
     if len(events) == limit:
         cursor.position, cursor.event_id = events[-1].position, events[-1].id
@@ -132,7 +136,7 @@ def _read(cursor: Cursor, until: int, limit: int) -> list[_Read]:
     webhook = cursor.webhook
     has_filters = bool(webhook.url_ids or webhook.tags or webhook.domain_ids)
     query = _EVENTS.format(
-        filters=_FILTERS if has_filters else "",
+        subject=_SUBJECT if has_filters else "",
         joins=_JOINS if has_filters else "",
         times="" if cursor.begins_at is None else _TIMES,
     )
@@ -143,13 +147,20 @@ def _read(cursor: Cursor, until: int, limit: int) -> list[_Read]:
         "event": cursor.event_id,
         "until": until,
         "limit": limit,
-        "urls": webhook.url_ids,
-        "tags": [tag.strip().casefold() for tag in webhook.tags],
-        "domains": webhook.domain_ids,
         "begins": cursor.begins_at,
         "ends": cursor.ends_at,
     }
     return [_Read(*row) for row in fetch(query, values)]
+
+
+def _matches(webhook: Webhook, event: _Read) -> bool:
+    """Whether the event has what each filter of the endpoint asks for."""
+    tags = {tag.strip().casefold() for tag in webhook.tags}
+    return (
+        (not webhook.url_ids or event.link in [str(link) for link in webhook.url_ids])
+        and (not tags or not tags.isdisjoint(tag.strip().casefold() for tag in event.tags))
+        and (not webhook.domain_ids or event.domain in webhook.domain_ids)
+    )
 
 
 def _types(cursor: Cursor) -> list[str]:

@@ -1,7 +1,7 @@
 """Decides who sends which delivery now.
 
-Any number of processes may send. A lease moves a delivery's next attempt to the end of the lease, so nobody else takes it
-until then; after a kill, somebody does.
+Any number of processes may send. A lease moves a delivery's next attempt to the end of the lease, so nobody else takes
+it until then; after a kill, somebody does.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ _INTERVALS = "\n".join(
     f"WHEN '{of_format.value}' THEN interval '{int(grouping.interval.total_seconds())} seconds'"
     for of_format, grouping in GROUPINGS.items()
 )
-# Those that have waited longest come first. The endpoint's row is locked, so that no two processes count its deliveries
-# at once; the last condition looks at the newest version of a delivery.
+# Those that have waited longest come first. The endpoint's row is locked, so that no two processes count its
+# deliveries at once; the last condition looks at the newest version of a delivery.
 _LEASE = f"""
 WITH ready AS MATERIALIZED (
-    SELECT w.id, w.claimed_at, coalesce(w.grouped_at + CASE w.format {_INTERVALS} END <= now(), true) AS may_group
+    SELECT w.id, w.claimed_at,
+        coalesce(w.grouped_at + CASE w.format {_INTERVALS} END <= now(), true) AS may_group
     FROM events_webhook w
-    WHERE w.disabled_reason IS NULL AND w.format = ANY (%(formats)s::text[]) AND coalesce(w.paused_until <= now(), true)
+    WHERE w.disabled_reason IS NULL AND w.format = ANY (%(formats)s::text[])
+        AND coalesce(w.paused_until <= now(), true)
         AND (coalesce(w.seconds, 'infinity') > {SLOW_SECONDS}) = %(slow)s
         AND EXISTS (
             SELECT FROM events_delivery d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_at <= now()
@@ -64,9 +66,9 @@ WITH ready AS MATERIALIZED (
     SET claimed_at = now(), grouped_at = CASE WHEN groups THEN now() ELSE w.grouped_at END
     FROM (SELECT webhook_id, bool_or(is_group) AS groups FROM leased GROUP BY 1) used WHERE w.id = used.webhook_id
 )
-SELECT d.id, d.attempts, d.message_id, d.type, d.is_group, d.is_test, d.event_ids, d.positions, d.first_time, d.last_time,
+SELECT d.id, d.attempts, d.message_id, d.type, d.is_test, d.event_ids, d.positions, d.first_time, d.last_time,
     w.id, w.public_id, w.name, w.format, w.sealed_url, w.member_ids, w.sealed_secret,
-    CASE WHEN w.former_secret_until > now() THEN w.former_secret END, w.workspace_id, s.public_id, now()
+    CASE WHEN w.former_secret_until > now() THEN w.former_secret END, w.workspace_id, s.public_id
 FROM leased d JOIN events_webhook w ON w.id = d.webhook_id JOIN accounts_workspace s ON s.id = w.workspace_id
 ORDER BY d.next_at, d.id
 """  # noqa: S608 # composed of constants
@@ -79,7 +81,6 @@ class Leased(NamedTuple):
     attempts: int
     message_id: UUID
     type: str
-    is_group: bool
     is_test: bool
     event_ids: list[UUID]
     positions: list[int]
@@ -95,7 +96,6 @@ class Leased(NamedTuple):
     former_secret: bytes | None
     workspace: int
     workspace_id: UUID
-    leased_at: datetime
 
 
 def lease(slots: int, formats: Collection[Format], *, slow: bool) -> list[Leased]:
@@ -107,4 +107,4 @@ def lease(slots: int, formats: Collection[Format], *, slow: bool) -> list[Leased
         "at_once": 1 if slow else _AT_ONCE,
         "lease": LEASE_SECONDS,
     }
-    return [Leased(*row)._replace(format=Format(row[13])) for row in fetch(_LEASE, values)]
+    return [Leased(*row)._replace(format=Format(row[12])) for row in fetch(_LEASE, values)]

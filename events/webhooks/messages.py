@@ -33,10 +33,10 @@ class Occurred(NamedTuple):
     data: dict[str, Any]
 
 
-def body_of(of_format: Format, message: UUID, events: Sequence[Occurred], *, is_group: bool) -> bytes:
+def body_of(of_format: Format, message: UUID, events: Sequence[Occurred]) -> bytes:
     """The body of a message with these events, in their order. Mails have none: see `text_of`."""
     if of_format is Format.STANDARD:
-        return orjson.dumps(_standard(message, events, is_group=is_group))
+        return orjson.dumps(_standard(message, events))
     lines = _lines(events)
     if of_format is Format.SLACK:
         text = "\n".join(_escaped_for_slack(line) for line in lines)
@@ -53,21 +53,17 @@ def text_of(events: Sequence[Occurred]) -> str:
     return "\n".join(sentences(events))
 
 
-def _standard(message: UUID, events: Sequence[Occurred], *, is_group: bool) -> dict[str, Any]:
+def _standard(message: UUID, events: Sequence[Occurred]) -> dict[str, Any]:
     last = events[-1]
     return {
         "id": message,
         "type": last.type,
         "timestamp": iso_utc(last.time),
         "workspaceId": last.workspace,
-        "data": {"clicks": [_click(event) for event in events]}
-        if is_group or last.type == EventType.LINK_CLICKED
+        "data": {"clicks": [event.data for event in events]}
+        if last.type == EventType.LINK_CLICKED
         else last.data,
     }
-
-
-def _click(event: Occurred) -> dict[str, Any]:
-    return {"id": event.id, "time": iso_utc(event.time), **event.data}
 
 
 def _lines(events: Sequence[Occurred]) -> list[str]:
@@ -77,7 +73,7 @@ def _lines(events: Sequence[Occurred]) -> list[str]:
         # Escaping at most doubles a text.
         left -= 2 * len(line) + 1
         if left < 0 and lines:
-            return [*lines, f"… +{len(written) - at}"]
+            return [*lines, f"… {len(written) - at}"]
         lines.append(line[: _MOST_CHARACTERS // 2])
     return lines
 

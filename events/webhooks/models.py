@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Value
@@ -11,7 +13,7 @@ from common.ids import new_public_id
 MAX_NAME = 100
 
 
-def _array(of: models.Field[object, object], comment: str) -> ArrayField[list[object], list[object]]:
+def _array(of: models.Field[Any, Any], comment: str) -> ArrayField[Any, Any]:
     none = Value([], output_field=ArrayField(of))
     return ArrayField(of, default=list, db_default=none, db_comment=comment)
 

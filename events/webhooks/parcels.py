@@ -132,7 +132,7 @@ def _pack(leased: Leased, events: Sequence[Occurred]) -> Parcel:
     url, secrets = opened[0], [secret for secret in opened[1:] if secret is not None]
     if url is None or (leased.format is Format.STANDARD and opened[1] is None):
         return parcel._replace(problem="The secret of the installation has changed. Enter the address again.")
-    body = body_of(leased.format, leased.message_id, events, is_group=leased.is_group)
+    body = body_of(leased.format, leased.message_id, events)
     return parcel._replace(url=url, body=body, secrets=secrets)
 
 

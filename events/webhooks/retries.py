@@ -15,7 +15,7 @@ JITTER = 0.1
 # An endpoint may ask for at most this wait.
 MOST_WAIT = timedelta(hours=24)
 DISABLED_AFTER = timedelta(days=5)
-# Longer than the longest wait between attempts. After a longer silence, nobody knows whether the endpoint failed meanwhile.
+# Longer than any wait between attempts: after such a silence, nobody knows whether the endpoint failed meanwhile.
 FORGOTTEN_AFTER = timedelta(days=2)
 
 

@@ -17,13 +17,13 @@ _LINK_ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"
 _DOMAIN_ID = "019a9e3d-2b7e-7d10-a3c4-5e6f70819203"
 _OBJECT_ID = "019a9e40-4d52-7c63-8e74-2b3c4d5e6f70"
 
-link = Representation(
+_link = Representation(
     "EventLink",
     text("id", None, _LINK_ID),
+    text("domainId", None, "base", "`base`: the default domain."),
     text("shortUrl", None, "https://sho.rt/k3TzP9q"),
     text("shortCode", None, "k3TzP9q"),
     text("customCode", None, None, allow_null=True),
-    text("domainId", None, "base", "`base`: the default domain."),
     text("originalUrl", None, "https://example.com/spring"),
     text("targetUrl", None, None, allow_null=True),
     text("title", None, "Spring campaign", allow_null=True),
@@ -34,27 +34,61 @@ link = Representation(
     moment("expiresAt", None, None, allow_null=True),
     number("maxClicks", None, None, allow_null=True),
 )
+_checked_link = Representation(
+    "EventCheckedLink",
+    *(
+        field
+        for field in _link.fields
+        if field.name in ("id", "shortUrl", "originalUrl", "targetUrl", "title", "tags", "externalId")
+    ),
+    text("fallbackUrl", None, None, allow_null=True),
+)
 _domain = Representation(
     "EventDomain",
     text("id", None, _DOMAIN_ID),
     text("fullDomain", None, "go.example.com"),
     text("status", None, "active"),
 )
-_key = Representation("EventKey", text("id", None, _OBJECT_ID), text("name", None, "Nightly import"))
-_member = Representation("EventMember", text("id", None, _OBJECT_ID), text("role", None, "editor"))
+_key = Representation(
+    "EventKey",
+    text("id", None, _OBJECT_ID),
+    text("name", None, "Nightly import"),
+    Field("scopes", None, ListField(child=CharField()), ["urls:read"]),
+    moment("expiresAt", None, None, allow_null=True),
+)
+_member = Representation(
+    "EventMember", text("id", None, _OBJECT_ID, "The account."), text("role", None, "editor")
+)
 _webhook = Representation(
     "EventWebhook",
     text("id", None, _OBJECT_ID),
     text("name", None, "Shop"),
     text("disabledReason", None, "failing"),
 )
-_change = DictField(help_text="The changed fields, as in the history.")
-_LINK = (link.nested("link"),)
 _click = Representation(
     "EventClick",
-    text("id", None, _OBJECT_ID, "The click: the same in every message, so that you can count it once."),
+    text("id", None, "6f1ed002ab5595859014ebf0951522d9", "The same in every message: count each id once."),
     moment("time", None, "2030-03-01T09:30:00.123456Z"),
     text("linkId", None, _LINK_ID),
+    text("code", None, "k3TzP9q"),
+    text("device", None, "mobile"),
+    text("operatingSystem", None, "Android"),
+    text("browser", None, "Chrome"),
+    text("country", None, "DE"),
+    text("region", None, "DE-BE"),
+    text("city", None, "Berlin"),
+    text("referrer", None, "example.org", "Its host, or `direct`."),
+    text("channel", None, "other"),
+    flag("isScan", None, False, "Whether a QR code was scanned."),
+    text("branch", None, None, "The rule or the entry of the split. Null: none.", allow_null=True),
+)
+_change = DictField(help_text="The changed fields, as in the history.")
+_LINK = (_link.nested("link"),)
+_CHECKED = (
+    _checked_link.nested("link"),
+    text("url", None, "https://example.com/spring", "The destination that was checked."),
+    text("problem", None, "404", "Null: it answered.", allow_null=True),
+    moment("failingSince", None, "2030-03-01T09:30:00Z", allow_null=True),
 )
 
 
@@ -78,7 +112,10 @@ KINDS: Mapping[EventType, Kind] = {
     EventType.LINK_STARTED: Kind("The time from which a link works has come.", _LINK),
     EventType.LINK_EXPIRED: Kind("A link has expired.", _LINK),
     EventType.LINK_LIMIT_REACHED: Kind("A link has no clicks left.", _LINK),
-    EventType.LINK_BANNED: Kind("The operator has blocked a link.", _LINK),
+    EventType.LINK_BANNED: Kind(
+        "The operator has blocked a link, or all of the workspace: then `link` is null.",
+        (_link.nested("link", allow_null=True),),
+    ),
     EventType.LINK_CLICKED: Kind(
         "Up to 100 clicks, at most one message a second.",
         (_click.listed("clicks"),),
@@ -86,9 +123,12 @@ KINDS: Mapping[EventType, Kind] = {
     EventType.DOMAIN_VERIFIED: Kind("A domain was verified.", (_domain.nested("domain"),)),
     EventType.DOMAIN_FAILING: Kind("The DNS records of a domain are wrong.", (_domain.nested("domain"),)),
     EventType.DOMAIN_INACTIVE: Kind("A domain was deactivated.", (_domain.nested("domain"),)),
-    EventType.DESTINATION_UNHEALTHY: Kind("The destination of a link leads nowhere.", _LINK),
-    EventType.DESTINATION_RECOVERED: Kind("The destination of a link works again.", _LINK),
-    EventType.IMPORT_FINISHED: Kind("An import is finished.", (number("created", None, 12),)),
+    EventType.DESTINATION_UNHEALTHY: Kind("The destination of a link leads nowhere.", _CHECKED),
+    EventType.DESTINATION_RECOVERED: Kind("The destination of a link works again.", _CHECKED),
+    EventType.IMPORT_FINISHED: Kind(
+        "An import is finished.",
+        (number("created", None, 12), number("refused", None, 0, "Rows that were not imported.")),
+    ),
     EventType.KEY_CREATED: Kind("A key with scopes was created.", (_key.nested("key"),)),
     EventType.KEY_REVOKED: Kind("A key with scopes was deleted.", (_key.nested("key"),)),
     EventType.KEY_EXPIRING: Kind("A key with scopes is about to expire.", (_key.nested("key"),)),
@@ -106,5 +146,5 @@ def sample(of_type: str, event: UUID, time: datetime, workspace: UUID) -> Occurr
     """An event that did not happen, for a test of an endpoint."""
     data = data_example(of_type)
     if of_type == EventType.LINK_CLICKED:
-        data = {name: value for name, value in data["clicks"][0].items() if name not in ("id", "time")}
+        data = data["clicks"][0]
     return Occurred(event, of_type, time, workspace, data)

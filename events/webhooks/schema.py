@@ -69,11 +69,11 @@ describe_webhooks = describe(
         "createWebhook",
         "Create a webhook.",
         "The webhook. Save `secret`: it is not shown again.",
-        description="Events of the chosen types that happen from now on are sent to the URL, signed as Standard Webhooks"
-        " 1.0.0 asks. `slack`, `discord` and `teams` take the address of an incoming webhook there, and send readable"
-        " messages. `mail` sends mails to members of the workspace. Answer with a status from 200 to 299 within 15"
-        f" seconds; otherwise the message is sent again, up to {len(DELAYS)} times within three days. The status 410, or"
-        " five days of nothing but failures, disable the webhook.",
+        description="Events of the chosen types that happen from now on are sent to the URL, signed as Standard"
+        " Webhooks 1.0.0 asks. `slack`, `discord` and `teams` take the address of an incoming webhook there, and send"
+        " readable messages. `mail` sends mails to members of the workspace. Answer with a status from 200 to 299"
+        f" within 15 seconds; otherwise the message is sent again, at most {len(DELAYS)} times in all within three"
+        " days. The status 410, or five days of nothing but failures, disable the webhook.",
         examples=[_CREATE],
         errors=[*_FIELDS, TooManyWebhooks(20), NoMail(), NoRequests()],
     ),

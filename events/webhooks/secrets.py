@@ -31,7 +31,7 @@ def seal(text: str, endpoint: UUID) -> bytes:
     return _seal(text.encode(), purpose=_SEALING, context=endpoint.bytes, secret=settings.SECRET_KEY)
 
 
-def unseal(sealed: bytes, endpoint: UUID) -> str | None:
+def unseal(sealed: bytes | memoryview, endpoint: UUID) -> str | None:
     """The text, or None if none of the installation's secrets, current or former, opens it."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     opened = _unseal(bytes(sealed), purpose=_SEALING, context=endpoint.bytes, secrets=keys)

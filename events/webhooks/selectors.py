@@ -66,7 +66,7 @@ def list_deliveries(
     status: str | None = None,
     type: str | None = None,  # noqa: A002 # the name of the parameter
 ) -> DeliveryPage:
-    """A page, the newest first. Raises NotFound, or InvalidFields for a bad cursor. Three queries, and one for a cursor."""
+    """A page, the newest first. Three queries, and one for a cursor. Raises NotFound or InvalidFields."""
     webhook = get_webhook(owner, public_id)
     deliveries = Delivery.objects.filter(webhook=webhook)
     if cursor is not None:
@@ -117,4 +117,4 @@ def _body(of_format: Format, delivery: Delivery, events: Sequence[Occurred]) -> 
         return None
     if of_format is Format.MAIL:
         return text_of(events)
-    return body_of(of_format, delivery.message_id, events, is_group=delivery.is_group).decode()
+    return body_of(of_format, delivery.message_id, events).decode()

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from events.types import EventType
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
+
     from events.webhooks.messages import Occurred
 
 _SENTENCES: Mapping[str, StrPromise] = {
@@ -23,12 +23,13 @@ _SENTENCES: Mapping[str, StrPromise] = {
     EventType.LINK_EXPIRED: _("Link has expired: {link}"),
     EventType.LINK_LIMIT_REACHED: _("Link has no clicks left: {link}"),
     EventType.LINK_BANNED: _("Link is blocked by the operator: {link}"),
+    EventType.LINK_CLICKED: _("Clicks on {link}: {clicks}"),
     EventType.DOMAIN_VERIFIED: _("Domain verified: {domain}"),
     EventType.DOMAIN_FAILING: _("The DNS records of a domain are wrong: {domain}"),
     EventType.DOMAIN_INACTIVE: _("Domain deactivated: {domain}"),
     EventType.DESTINATION_UNHEALTHY: _("The destination of a link cannot be reached: {link}"),
     EventType.DESTINATION_RECOVERED: _("The destination of a link can be reached again: {link}"),
-    EventType.IMPORT_FINISHED: _("An import is finished."),
+    EventType.IMPORT_FINISHED: _("An import is finished. New links: {created}. Refused rows: {refused}."),
     EventType.KEY_CREATED: _("New API key: {key}"),
     EventType.KEY_REVOKED: _("API key deleted: {key}"),
     EventType.KEY_EXPIRING: _("An API key is about to expire: {key}"),
@@ -36,6 +37,8 @@ _SENTENCES: Mapping[str, StrPromise] = {
     EventType.MEMBER_LEFT: _("A member has left the workspace."),
     EventType.WEBHOOK_DISABLED: _("A webhook has been disabled: {webhook}"),
 }
+_SUBJECTS = ("link", "domain", "key", "webhook")
+_NUMBERS = ("created", "refused")
 
 
 def sentences(events: Sequence[Occurred]) -> list[str]:
@@ -44,22 +47,18 @@ def sentences(events: Sequence[Occurred]) -> list[str]:
     clicks: dict[str, int] = {}
     for event in events:
         if event.type == EventType.LINK_CLICKED:
-            link = _shown(event.data, "link")
+            link = event.data["code"]
             clicks[link] = clicks.get(link, 0) + 1
-            lines[link] = ngettext("{clicks} click: {link}", "{clicks} clicks: {link}", clicks[link]).format(
-                clicks=clicks[link], link=link
-            )
+            lines[link] = str(_SENTENCES[event.type]).format(link=link, clicks=clicks[link])
         else:
-            names = {name: _shown(event.data, name) for name in ("link", "domain", "key", "webhook")}
+            names: dict[str, Any] = {name: _shown(event.data, name) for name in _SUBJECTS}
+            names |= {name: event.data.get(name, 0) for name in _NUMBERS}
             lines[event.id] = str(_SENTENCES[event.type]).format(**names)
     return list(lines.values())
 
 
 def _shown(data: Mapping[str, Any], name: str) -> str:
-    """What people know the object by: its address, and its title or name."""
-    subject = data.get(name)
-    if not isinstance(subject, Mapping):
-        return ""
-    address = subject.get("shortUrl") or subject.get("fullDomain") or subject.get("shortCode")
-    parts = [subject.get("title") or subject.get("name"), address]
+    """What people know the object by: its title or name, and its address."""
+    subject = data.get(name) or {}
+    parts = (subject.get(key) for key in ("title", "name", "shortUrl", "fullDomain"))
     return " ".join(" ".join(str(part).split()) for part in parts if part)

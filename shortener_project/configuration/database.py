@@ -42,6 +42,7 @@ _OF_COMMAND = {
     "deliver_events": _BACKGROUND,
     "follow_changes": _BACKGROUND,
     "recheck_domains": _BACKGROUND,
+    "check_destinations": _BACKGROUND,
     # Closing a day counts all of its clicks.
     "housekeeping": _BACKGROUND._replace(statement="600000"),
     "gunicorn": REQUESTS,

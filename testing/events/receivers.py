@@ -77,7 +77,7 @@ def happen(
     """Emit this many events, as the service does, and wait until they may be read. Each has its ``number``."""
     with transaction.atomic():
         for at in range(number):
-            emit(workspace.pk, EventType(of_type), {"number": at, **data}, link_id=link_id)
+            emit(workspace.pk, EventType(of_type), {"number": at, "code": "x", **data}, link_id=link_id)
     wait_for_events()
 
 

@@ -16,9 +16,10 @@ Manner = Callable[[socket.socket, bytes, Event], None]
 
 @dataclass
 class RawServer:
-    """``connections`` counts them, ``requests`` has the head and the body of each request as they came."""
+    """``manner`` may change. ``connections`` counts them, ``requests`` has the head and body of each as they came."""
 
     port: int
+    manner: Manner
     connections: int = 0
     requests: list[bytes] = field(default_factory=list)
     # The names that clients asked for in TLS.
@@ -72,7 +73,7 @@ def raw_server(
 ) -> Iterator[RawServer]:
     listener = socket.create_server((host, 0), backlog=64)
     listener.settimeout(0.05)
-    server, stop = RawServer(listener.getsockname()[1]), Event()
+    server, stop = RawServer(listener.getsockname()[1], manner), Event()
     if tls is not None:
         tls.sni_callback = lambda _socket, name, _context: server.names.append(name)
 
@@ -84,7 +85,7 @@ def raw_server(
                 request = _request(secured)
                 server.requests.append(request)
                 if request:
-                    manner(secured, request, stop)
+                    server.manner(secured, request, stop)
         connection.close()
 
     def accept() -> None:

@@ -66,6 +66,7 @@ DOCUMENTED = {
     ("POST", "/api/urls/bulk"),
     ("POST", "/api/urls/bulk-update"),
     ("POST", "/api/urls/bulk-delete"),
+    ("POST", "/api/urls/check"),
     ("POST", "/api/urls/move"),
     ("POST", "/api/urls/import"),
     ("GET", "/api/urls/export"),

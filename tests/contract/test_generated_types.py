@@ -107,7 +107,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
         *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest", "UpdateEventFeedRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
-        "SelectedExportRequest",
+        *("SelectedExportRequest", "CheckRequest"),
     }
 
 
@@ -127,7 +127,7 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
             "RedirectType",
         ),
         *(
-            "DayOfWeek",
+            *("DayOfWeek", "HealthCheck", "HealthStatus"),
             "ReferrerPolicy",
             "ReportPeriod",
             "ShareStatus",

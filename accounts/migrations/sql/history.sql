@@ -29,6 +29,7 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('accounts_workspace', 'name', '{name}', 'plain'),
     ('accounts_workspace', 'plan', '{plan}', 'plain'),
     ('accounts_workspace', 'ignoredNetworks', '{ignored_networks}', 'plain'),
+    ('accounts_workspace', 'healthCheck', '{health_check}', 'plain'),
     ('accounts_member', 'role', '{role}', 'plain'),
     ('accounts_scopedkey', 'name', '{name}', 'plain'),
     ('accounts_scopedkey', 'onlyOwn', '{only_own}', 'plain'),

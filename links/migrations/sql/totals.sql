@@ -31,7 +31,7 @@ BEGIN
     SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
         count(*) FILTER (WHERE is_archived AND is_active), 0, count(*), sum(links_size(
         original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
-        expired_url, password, utm, rules, split, preview, external_id
+        expired_url, fallback_url, password, utm, rules, split, preview, external_id
     ))
     FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
@@ -95,14 +95,14 @@ BEGIN
             SELECT owner_id, id, 1 AS link, is_active::int AS active, is_archived::int AS archived,
                 (is_archived AND is_active)::int AS archived_active, 0 AS change, links_size(
                     original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                    not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                    not_started_url, expired_url, fallback_url, password, utm, rules, split, preview, external_id
                 ) AS size
             FROM new_rows
             UNION ALL
             SELECT owner_id, id, -1, -is_active::int, -is_archived::int, -(is_archived AND is_active)::int, 0,
                 -links_size(
                     original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                    not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                    not_started_url, expired_url, fallback_url, password, utm, rules, split, preview, external_id
                 )
             FROM old_rows
             UNION ALL SELECT owner_id, link_id, 0, 0, 0, 0, 1, 0 FROM searchable
@@ -133,6 +133,7 @@ BEGIN
     DELETE FROM links_searchable WHERE link_id = ANY (ARRAY(SELECT id FROM old_rows));
     DELETE FROM links_route WHERE link_id = ANY (gone);
     DELETE FROM links_linkban WHERE link_id = ANY (gone);
+    DELETE FROM links_linkhealth WHERE link_id = ANY (gone);
     DELETE FROM links_visitorkey WHERE link_id = ANY (gone);
     -- An UPDATE rather than an upsert, because the same transaction may delete the owner. Two such statements lock the
     -- slots in the same order, so they cannot deadlock.
@@ -143,7 +144,7 @@ BEGIN
             -- Those of a link that can be undeleted count until it is deleted for good.
             coalesce(sum(links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                not_started_url, expired_url, fallback_url, password, utm, rules, split, preview, external_id
             )) FILTER (WHERE id = ANY (gone)), 0) AS bytes
         FROM old_rows GROUP BY 1, 2
     ), locked AS (

@@ -93,6 +93,7 @@ TABLE = {
         EDITOR, 200, {"ids": ["link"], "data": {"title": "x"}}, scope=Scope.URLS_WRITE
     ),
     "POST /api/urls/bulk-delete": Row(EDITOR, 200, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
+    "POST /api/urls/check": Row(EDITOR, 202, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
     # Into the personal workspace of the caller.
     "POST /api/urls/move": Row(EDITOR, 200, {"ids": ["link"], "workspaceId": "own"}),
     "POST /api/urls/import": Row(
@@ -155,9 +156,7 @@ TABLE = {
     "POST /api/webhooks/{id}/test": Row(ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE),
     "POST /api/webhooks/{id}/rotate-secret": Row(ADMIN, 200, {}, scope=Scope.WEBHOOKS_WRITE),
     "GET /api/webhooks/{id}/deliveries": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
-    "POST /api/webhooks/{id}/deliveries/{deliveryId}/resend": Row(
-        ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE
-    ),
+    "POST /api/webhooks/{id}/deliveries/{deliveryId}/resend": Row(ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE),
     "POST /api/webhooks/{id}/replay": Row(
         ADMIN, 200, {"from": "2026-01-05T09:30:00Z"}, scope=Scope.WEBHOOKS_WRITE
     ),

@@ -48,7 +48,7 @@ def test_a_message_has_the_event_and_a_valid_signature(api: APIClient, alice: Ne
         "type": "link.created",
         "timestamp": message["timestamp"],
         "workspaceId": str(alice.workspace.public_id),
-        "data": {"number": 0, "link": {"title": "Spring"}},
+        "data": {"number": 0, "code": "x", "link": {"title": "Spring"}},
     }
     assert request.headers["content-type"] == "application/json"
     with pytest.raises(WebhookVerificationError):
@@ -195,7 +195,6 @@ def test_clicks_come_in_groups_and_one_message_a_second(api: APIClient, alice: N
     clicks = [click for group in groups for click in group.message["data"]["clicks"]]
     assert [len(group.message["data"]["clicks"]) for group in groups] == [100, 100, 50]
     assert [click["number"] for click in clicks] == list(range(250))
-    assert len({click["id"] for click in clicks}) == 250
     assert len({group.headers["webhook-id"] for group in groups}) == 3
     for group in groups:
         Verifier(webhook["secret"]).verify(group.body, group.headers)

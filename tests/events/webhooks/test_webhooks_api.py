@@ -1,4 +1,4 @@
-"""Endpoints through the API: their fields, limits, secrets and history. Roles and scopes: `workspaces/every_role.py`."""
+"""Endpoints through the API: fields, limits, secrets and history. `workspaces/every_role.py` has roles and scopes."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_mails_go_to_members_only(
 def test_lists_take_the_same_queries_however_long_they_are(
     api: APIClient, alice: NewAccount, number: int
 ) -> None:
-    webhook = [create(api) for _ in range(number)][0]["webhook"]["_id"]
+    [webhook, *_] = [create(api)["webhook"]["_id"] for _ in range(number)]
     for _ in range(number):
         send_test(owner=alice.workspace, public_id=webhook)
     with CaptureQueriesContext(connection) as queries:
