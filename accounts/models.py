@@ -18,6 +18,7 @@ from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Now
 
+from accounts.health_checks import HealthCheck
 from accounts.rights import CallerKey, Plan, Role, Scope, scopes_of
 from common.http.current_request import AuthMethod
 from common.ids import new_public_id
@@ -60,6 +61,12 @@ class Workspace(models.Model):
         db_default=Value([], output_field=ArrayField(models.CharField(max_length=43))),
         blank=True,
         db_comment="Networks whose visits do not count. Canonical form.",
+    )
+    health_check = models.TextField(
+        choices=HealthCheck,
+        default=HealthCheck.OFF,
+        db_default=HealthCheck.OFF,
+        db_comment="How often destinations are checked of links that do not say it: off, weekly or daily.",
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from rest_framework.fields import CharField, ChoiceField, DictField, ListField
 
 from accounts.caps import storage_limit, stored_bytes
+from accounts.health_checks import HealthCheck
 from accounts.history import ChangePage, visible_actor
 from accounts.models import Change, Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
@@ -97,6 +98,13 @@ workspace_object = Representation(
             help_text="Networks whose visits do not count: reports show them as `ignored`.",
         ),
         ["203.0.113.0/24", "2001:db8::/32"],
+    ),
+    choice(
+        "healthCheck",
+        "workspace.health_check",
+        HealthCheck.values,
+        HealthCheck.OFF.value,
+        "How often the destinations of links are checked that do not say it themselves.",
     ),
     moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
 )

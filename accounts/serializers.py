@@ -9,6 +9,7 @@ from uuid import UUID
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from accounts.health_checks import HealthCheck
 from accounts.representations import member_object, own_account, read_workspace_object
 from accounts.rights import Role
 from accounts.second_factor import MAX_CHARACTERS
@@ -115,6 +116,7 @@ class UpdateWorkspaceSerializer(serializers.Serializer[Any]):
         required=False,
         help_text=f"At most {MAX_IGNORED_NETWORKS} networks, private ones too. Later visits from them do not count.",
     )
+    healthCheck = choice_field(source="health_check", choices=HealthCheck.values, required=False)
 
 
 class UpdateMemberSerializer(serializers.Serializer[Any]):

@@ -14,6 +14,7 @@ from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import example, pagination_representation
+from common.resolver import Answer, Outcome
 from common.rest.fields import DIRECTION_REFUSED, one_of
 from common.rest.pagination import TOO_DEEP
 from domains.addresses import NO_DESTINATION
@@ -25,7 +26,6 @@ from domains.representations import (
     domain_settings,
     listed_domain,
 )
-from domains.resolver import Answer, Outcome
 from domains.serializers import (
     ClaimSerializer,
     CreateKeySerializer,

@@ -25,9 +25,9 @@ from django.db.models.functions import Now
 from common.database import execute
 from common.errors import TooManyAttempts
 from common.host import cache_versions
+from common.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
 from domains.models import Domain, DomainStatus
 from domains.names import CHALLENGE, is_apex, registered_domain
-from domains.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
 
 
 class DnsRecord(NamedTuple):

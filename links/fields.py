@@ -15,6 +15,8 @@ from typing import Any
 
 from django.db import models
 
+from accounts.health_checks import HealthCheck
+
 
 class RedirectType(models.IntegerChoices):
     PERMANENT = 301, "301, permanent"
@@ -328,6 +330,25 @@ FIELDS = (
         leads=True,
         use=Use.ANSWER,
         fast_lane=True,
+    ),
+    LinkField(
+        name="fallbackUrl",
+        column="fallback_url",
+        kind=Kind.URL,
+        section=Section.DESTINATION,
+        help="Where the link leads instead while its destination is dead: see `health`.",
+        example=None,
+        leads=True,
+    ),
+    LinkField(
+        name="healthCheck",
+        column="health_check",
+        kind=Kind.CHOICE,
+        section=Section.DESTINATION,
+        choices=HealthCheck.values,
+        help="How often the destination is checked: `off`, `weekly` or `daily`. Null: as the workspace says.",
+        example=None,
+        leads=True,
     ),
     LinkField(
         name="forwardQuery",

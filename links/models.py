@@ -15,12 +15,14 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.health_checks import HealthCheck
 from accounts.models import Workspace
 from accounts.rights import CallerKey
 from common.ids import new_public_id
 from domains.models import Domain, DomainStatus
 from links.availability import State, Status, ban_reason_in_sql, status_in_sql, status_of
 from links.fields import UNIQUE, Device, RedirectType, ReferrerPolicy
+from links.health.states import NEVER_CHECKED, HealthStatus
 
 # Renamed, merged and deleted tags can be restored for so long.
 UNDO_DAYS = 7
@@ -132,6 +134,25 @@ class Link(models.Model):
         blank=True,
         db_comment="Where visitors go after the end or the last click. Canonical form. Null: the domain's, or 410.",
     )
+    fallback_url = models.TextField(
+        "URL while the destination is dead",
+        null=True,
+        blank=True,
+        db_comment="Where visitors go while the destination is dead. Canonical form. Null: to the destination.",
+    )
+    health_check = models.TextField(
+        "checks of the destination",
+        choices=HealthCheck,
+        null=True,
+        blank=True,
+        db_comment="How often the destination is checked: off, weekly or daily. Null: as the workspace says.",
+    )
+    is_dead = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        db_comment="Whether checks have found the destination dead: the status in links_linkhealth, for redirects.",
+    )
     password = models.CharField(max_length=200, null=True, blank=True, editable=False, db_comment="Hash.")
     utm = models.JSONField(default=dict, blank=True, db_comment="utm parameters added to redirects.")
     forward_query = models.BooleanField(
@@ -218,6 +239,7 @@ class Link(models.Model):
                 include=["is_active", "starts_at", "expires_at", "max_clicks"],
                 name="link_closable",
             ),
+            models.Index(fields=["owner", "id"], condition=models.Q(is_dead=True), name="link_dead"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -230,6 +252,9 @@ class Link(models.Model):
 
     def __str__(self) -> str:
         return self.custom_code or self.short_code
+
+    # `links.selectors` sets it.
+    health = NEVER_CHECKED
 
     # `LinkQuerySet.with_bans` and `links.selectors` set it.
     ban_reason: str | None
@@ -304,6 +329,61 @@ class Code(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+
+class LinkHealth(models.Model):
+    """What the checks of a link's destination have found. Links that are never checked have no row.
+
+    Triggers forget it when the destination changes or the checks end, and keep ``Link.is_dead`` the same.
+    """
+
+    link = models.OneToOneField(
+        Link,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        db_constraint=False,
+        related_name="+",
+        db_comment="The link.",
+    )
+    status = models.TextField(
+        choices=HealthStatus,
+        default=HealthStatus.UNKNOWN,
+        db_default=HealthStatus.UNKNOWN,
+        db_comment="unknown, healthy, blocked or dead.",
+    )
+    checked_at = models.DateTimeField(null=True, db_comment="Time of the last check. Null: none yet.")
+    problem = models.TextField(null=True, db_comment="What the last check found. Null: nothing.")
+    failures = models.SmallIntegerField(
+        default=0, db_default=0, db_comment="Failed checks since the last one that did not fail."
+    )
+    failing_since = models.DateTimeField(null=True, db_comment="The first of these failures. Null: none.")
+    due_at = models.DateTimeField(null=True, db_comment="Time of the next check. Null: none.")
+    is_requested = models.BooleanField(
+        default=False, db_default=False, db_comment="Whether somebody asked for the next check."
+    )
+
+    class Meta:
+        db_table_comment = "The health of the destinations of links."
+        indexes = [
+            models.Index(fields=["due_at"], condition=models.Q(due_at__isnull=False), name="linkhealth_due")
+        ]
+
+
+class CheckedHost(models.Model):
+    """When the checks of all hosts of the installation may call a host again, and the robots.txt of an origin."""
+
+    name = models.TextField(
+        primary_key=True,
+        db_comment="A registered domain or address, or an origin such as https://example.com.",
+    )
+    free_at = models.DateTimeField(db_comment="No request before this time; no use of robots after it.")
+    planned_until = models.DateTimeField(null=True, db_comment="The last check that is planned. Null: none.")
+    robots = models.TextField(
+        null=True, db_comment="The robots.txt of an origin. Null: the row is of a host."
+    )
+
+    class Meta:
+        db_table_comment = "Hosts that the checks of destinations have called."
 
 
 class LinkBan(models.Model):

@@ -30,6 +30,7 @@ from links.codes import short_url, short_url_of
 from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.health.states import HealthStatus
 from links.models import Link
 from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
@@ -130,12 +131,26 @@ _CREATOR = Representation(
     text("lastName", "last_name", "Lovelace"),
     text("email", "email", "ada@example.com"),
 )
+_HEALTH_HELP = (
+    "Of the destination, by checks. `blocked`: the host answers 403, 429 or 503, or its robots.txt forbids the check."
+    " `dead`: three checks of at least 24 hours failed."
+)
+_PROBLEM_HELP = (
+    "What the last check found: the status of the answer, or `nxdomain`, `refused`, `tls`, `timeout`, `dns`,"
+    " `unreachable`, `protocol`, `too_large`, `forbidden_address`, `bad_url`, `redirects` or `robots`."
+)
 _STATUS = choice(
     "status",
     "status",
     list(Status),
     Status.ACTIVE.value,
     "Whether visitors can follow the link now, or the first reason why not. `domain_inactive`: its custom domain.",
+)
+_HEALTH = Representation(
+    "Health",
+    choice("status", "status", HealthStatus.values, HealthStatus.HEALTHY.value, _HEALTH_HELP),
+    moment("checkedAt", "checked_at", "2030-03-02T05:11:09.204511Z", allow_null=True),
+    text("problem", "problem", None, _PROBLEM_HELP, allow_null=True),
 )
 WHOLE_URL = Representation(
     "Url",
@@ -148,6 +163,7 @@ WHOLE_URL = Representation(
     count("clickCount", "counter.clicks"),
     _IS_ACTIVE,
     _STATUS,
+    _HEALTH.nested("health", lambda link: _HEALTH(link.health)),
     *_CHANGEABLE,
     number(
         "importedClicks",
@@ -180,7 +196,7 @@ created_link = WHOLE_URL.pick(
 listed_link = WHOLE_URL.pick(
     "ListedUrl",
     "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"
-    " startsAt expiresAt hasPassword redirectType createdAt updatedAt creator",
+    " health startsAt expiresAt hasPassword redirectType createdAt updatedAt creator",
     shortUrl=_row_short_url,
     domainId=_row_domain_id,
     clickCount="clicks",
@@ -294,6 +310,7 @@ _FILTERS = {
     "isActive": ...,
     "status": ...,
     "archived": ...,
+    "health": ...,
     "createdFrom": ...,
     "createdBefore": ...,
     "expiresWithin": ...,

@@ -56,6 +56,7 @@ class Filters(NamedTuple):
     expires_within: int | None = None
     tags_mode: str = ANY
     exclude_tags: str = ""
+    health: str | None = None
 
     @property
     def created(self) -> Period:
@@ -197,7 +198,8 @@ class Search(NamedTuple):
 
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
     them, if there are any. ``expires_within``: the number of days within which links expire. ``has_all_tags``: a link
-    needs all of the ``tags`` rather than any; ``excluded`` are tags that it must not have.
+    needs all of the ``tags`` rather than any; ``excluded`` are tags that it must not have. ``are_dead``: only those
+    whose destination is dead.
     """
 
     text: str
@@ -212,6 +214,7 @@ class Search(NamedTuple):
     is_archived: bool | None = None
     has_all_tags: bool = False
     excluded: tuple[str, ...] = ()
+    are_dead: bool = False
 
     @property
     def match(self) -> str:
@@ -244,6 +247,7 @@ class Search(NamedTuple):
             (by_status and not self.are_disabled)
             or self.identified is not None
             or self.expires_within is not None
+            or self.are_dead
         )
 
     @property
@@ -260,7 +264,7 @@ class Search(NamedTuple):
     @property
     def changes_without_trace(self) -> bool:
         """Whether links can begin or cease to match although no row of `links_searchable` changes."""
-        return bool(self.statuses) or self.expires_within is not None
+        return bool(self.statuses) or self.expires_within is not None or self.are_dead
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -314,7 +318,8 @@ class Search(NamedTuple):
             # Without a column that the index of inactive links lacks.
             status = f" AND NOT {_BANNED}"
         expires = "" if self.expires_within is None else f" AND s.link_id IN {_EXPIRING}"
-        conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}"
+        dead = f" AND s.link_id IN {_DEAD}" if self.are_dead else ""
+        conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}{dead}"
         return f"{in_list(False if self.are_disabled else self.is_active, self.is_archived)}{conditions}"
 
 
@@ -365,6 +370,7 @@ def _closable(condition: str) -> str:
 
 
 _EXPIRING = _closable("expires_at > now() AND expires_at <= now() + %(expires_within)s * interval '1 day'")
+_DEAD = "(SELECT id FROM links_link WHERE owner_id = %(owner)s AND is_dead)"
 _ON_INACTIVE_DOMAINS = """(
     SELECT l.id FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
     WHERE d.owner_id = %(owner)s AND d.status <> 'active'
@@ -453,6 +459,7 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         filters.is_archived,
         filters.tags_mode == ALL and len(tag_keys) > 1,
         excluded,
+        filters.health is not None,
     )
     has_conditions = text or tag_keys or excluded or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
@@ -505,7 +512,7 @@ def matching(search: Search) -> str:
 
 def _candidates(search: Search) -> str:
     """The first part of a condition on `links_searchable s`, for an index."""
-    if search.identified is not None or search.expires_within is not None:
+    if search.identified is not None or search.expires_within is not None or search.are_dead:
         return "true"
     found = " UNION ".join(_CANDIDATES[status] for status in search.statuses)
     # An array, so that the planner does not read all links of the owner instead.

@@ -23,6 +23,7 @@ from common.ids import parse_public_id
 from domains.models import Domain
 from links.availability import BAN_REASON, STATUS
 from links.errors import url_not_found
+from links.health.states import Health
 from links.key_limits import condition_of
 from links.models import ClickCounter, Link
 
@@ -35,10 +36,12 @@ _LINK_NAMES, _COUNTER_NAMES = _names(Link), _names(ClickCounter)
 # What answers about a link need of its domain. The other columns are deferred.
 _DOMAIN_NAMES = ["id", "public_id", "host", "status"]
 _JSON = [field.attname for field in Link._meta.concrete_fields if isinstance(field, models.JSONField)]
+_HEALTH = ("coalesce(h.status, 'unknown')", "h.checked_at", "h.problem")
 COLUMNS = ", ".join([
     *(f"l.{name}{'::text' if name in _JSON else ''}" for name in _LINK_NAMES),
     *(f"d.{name}" for name in _DOMAIN_NAMES),
     *(f"n.{name}" for name in _COUNTER_NAMES),
+    *_HEALTH,
     BAN_REASON,
 ])  # fmt: skip
 # The values of a new link: those of fields whose default is a function, and of all others.
@@ -53,7 +56,10 @@ _DEFAULTS = {
     if field.attname not in _FACTORIES
 }
 # For a query of `COLUMNS` that names the links ``l``.
-JOINS = "JOIN links_clickcounter n ON n.link_id = l.id LEFT JOIN domains_domain d ON d.id = l.domain_id"
+JOINS = """
+JOIN links_clickcounter n ON n.link_id = l.id LEFT JOIN domains_domain d ON d.id = l.domain_id
+LEFT JOIN links_linkhealth h ON h.link_id = l.id
+"""
 # For a query of one link by its ``public_id``. With "=", the planner prefers an index of the owner before the first
 # ANALYZE, and such a plan reads all links of the owner.
 IS_OWNER = "IS NOT DISTINCT FROM %(owner)s"
@@ -78,7 +84,8 @@ def link_of(row: Sequence[Any]) -> Link:
     for name in _JSON:
         if values[name] is not None:
             values[name] = orjson.loads(values[name])
-    *joined, values["ban_reason"] = row[len(_LINK_NAMES) :]
+    *joined, status, checked_at, problem, values["ban_reason"] = row[len(_LINK_NAMES) :]
+    values["health"] = Health(status, checked_at, problem)
     counter = instances.saved(
         ClickCounter, dict(zip(_COUNTER_NAMES, joined[len(_DOMAIN_NAMES) :], strict=True))
     )
@@ -118,6 +125,7 @@ class LinkRow(NamedTuple):
     created_at: datetime
     updated_at: datetime
     status: str
+    health: Health
     creator: CreatorRow | None
 
 
@@ -144,7 +152,7 @@ _LOCKED_LINK = _LINK + _LOCK
 _ROWS = f"""
 SELECT l.public_id, l.original_url, l.target_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags,
     n.clicks, l.is_active, l.is_archived, l.starts_at, l.expires_at, l.password IS NOT NULL, l.redirect_type,
-    l.created_at, l.updated_at, {STATUS}, u.public_id, u.first_name, u.last_name, u.email
+    l.created_at, l.updated_at, {STATUS}, {", ".join(_HEALTH)}, u.public_id, u.first_name, u.last_name, u.email
 FROM (
     SELECT id, key FROM ({{candidates}}) c
     ORDER BY key {{direction}}, id {{direction}} LIMIT %(limit)s OFFSET %(offset)s
@@ -152,6 +160,7 @@ FROM (
 JOIN links_link l ON l.id = page.id
 JOIN links_clickcounter n ON n.link_id = l.id
 LEFT JOIN domains_domain d ON d.id = l.domain_id
+LEFT JOIN links_linkhealth h ON h.link_id = l.id
 LEFT JOIN accounts_user u ON u.id = l.creator_id
 ORDER BY page.key {{order}}, page.id {{order}}
 """  # noqa: S608 # composed of constants
@@ -274,9 +283,9 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 
 
 def _row(*columns: Any) -> LinkRow:
-    *own, public_id, first_name, last_name, email = columns
+    *own, status, checked_at, problem, public_id, first_name, last_name, email = columns
     creator = None if public_id is None else CreatorRow(public_id, first_name, last_name, email)
-    return LinkRow._make((*own, creator))
+    return LinkRow._make((*own, Health(status, checked_at, problem), creator))
 
 
 def tag_key(tag: str) -> str:

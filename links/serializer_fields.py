@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from accounts.health_checks import HealthCheck
 from common.countries import COUNTRY_CODES
 from common.rest.fields import Integer, Text, has_at_most
 from links.availability import Status
@@ -117,6 +118,16 @@ class RedirectTypeField(Integer):
         if redirect_type not in RedirectType.values:
             self.fail("redirect_type")
         return redirect_type
+
+
+class HealthCheckField(Text):
+    default_error_messages = {"health_check": f"Must be {', '.join(HealthCheck.values)} or null."}
+
+    def to_internal_value(self, data: Any) -> str:
+        frequency = super().to_internal_value(data)
+        if frequency not in HealthCheck.values:
+            self.fail("health_check")
+        return frequency
 
 
 class ReferrerPolicyField(Text):

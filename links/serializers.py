@@ -26,6 +26,7 @@ from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.codes import code_rule
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.health.states import HealthStatus
 from links.representations import REPORT_PARAMETERS, WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.rules import MAX_TAGS
@@ -37,6 +38,7 @@ from links.serializer_fields import (
     CountryField,
     CurrentOrNewCodeField,
     DeviceField,
+    HealthCheckField,
     RedirectTypeField,
     ReferrerPolicyField,
     StatusesField,
@@ -116,6 +118,7 @@ _OWN_RULES: dict[str, Callable[..., AnyField]] = {
     "utm": UtmSerializer,
     "restrictions": RestrictionsSerializer,
     "redirectType": RedirectTypeField,
+    "healthCheck": HealthCheckField,
     "referrerPolicy": ReferrerPolicyField,
     "rules": RulesField,
     "split": SplitField,
@@ -249,6 +252,11 @@ class ListFilters(serializers.Serializer[Any]):
         required=False,
         help_text="`no`, `yes` or `any`. Default: `any` for exports and with an `externalId`, otherwise `no`.",
     )
+    health = choice_field(
+        choices=[HealthStatus.DEAD.value],
+        required=False,
+        help_text="`dead`: only links whose destination is dead.",
+    )
     createdFrom = DateTime(
         source="created_from",
         required=False,
@@ -307,6 +315,7 @@ class ChosenParameter(serializers.ChoiceField):
 class ViewFiltersSerializer(ListFilters, StrictObject):
     """The parameters of a list that a view keeps, as texts."""
 
+    health = ChosenParameter(choices=[HealthStatus.DEAD.value], required=False)
     tagsMode = ChosenParameter(choices=_TAGS_MODES, required=False)
     sortBy = ChosenParameter(choices=SortBy.values, required=False)
     sortOrder = ChosenParameter(choices=_ORDERS, required=False)

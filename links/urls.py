@@ -2,6 +2,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from links.bulk.views import BulkViewSet, DomainMoveViewSet
+from links.health.views import CheckViewSet
 from links.tags.views import TagChangeViewSet, TagViewSet
 from links.transfer.views import TransferViewSet
 from links.utm_templates.views import UtmTemplateViewSet
@@ -12,6 +13,7 @@ router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("urls", BulkViewSet, basename="bulk")
 router.register("urls", TransferViewSet, basename="transfer")
 router.register("urls", LookUpViewSet, basename="look-up")
+router.register("urls", CheckViewSet, basename="check")
 router.register("urls", LinkHistoryViewSet, basename="link-history")
 router.register("urls", LinkViewSet, basename="link")
 router.register("views", SavedViewSet, basename="view")

@@ -97,6 +97,7 @@ class Migration(migrations.Migration):
                     ('name', models.CharField(db_comment='For people.', max_length=100)),
                     ('team_plan', models.CharField(blank=True, choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_column='plan', db_comment='free, pro or enterprise. Null: a personal workspace has the plan of its account.', max_length=10, null=True, verbose_name='plan')),
                     ('ignored_networks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), blank=True, db_comment='Networks whose visits do not count. Canonical form.', db_default=models.Value([], output_field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), size=None)), default=list, size=None)),
+                    ('health_check', models.TextField(choices=[('off', 'Off'), ('weekly', 'Weekly'), ('daily', 'Daily')], db_comment='How often destinations are checked of links that do not say it: off, weekly or daily.', db_default='off', default='off')),
                     ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ],
                 options={

@@ -11,19 +11,19 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from functools import partial
 
-from django.db import Error, connection
+from django.db import connection
 
 from analytics.counting.batch import OLDEST_DAYS
 from analytics.counting.closed_days import confirmed_date, wait_for_closing_days
 from analytics.counting.day_visitors import EPOCH
 from analytics.models import WEEK_MINUTES, Dimension
 from common.database import change_tables
+from common.postgresql.partitions import attach_partition, drop_partition, partitions_of
 
 MONTHS_AHEAD = 2
 FIRST_MONTH = date(2020, 1, 1)
-_NAME = re.compile(r"analytics_rawclick_(\d{4})_(\d{2})")
-_LOCK = 5_823_140_978
-_CHECK_VIOLATION = "23514"
+_TABLE = "analytics_rawclick"
+_NAME = re.compile(rf"{_TABLE}_(\d{{4}})_(\d{{2}})")
 
 
 def ensure_partitions() -> None:
@@ -48,26 +48,13 @@ def ensure_partitions() -> None:
         change_tables(partial(ensure_partition, month))
 
 
-def has_missed_partition(error: Error) -> bool:
-    """Whether an INSERT waited while another session attached the partition for its rows. A retry uses it."""
-    diagnostics = getattr(error.__cause__, "diag", None)
-    return (
-        diagnostics is not None
-        and diagnostics.sqlstate == _CHECK_VIOLATION
-        and diagnostics.table_name == "analytics_rawclick_default"
-    )
-
-
 def drop_before(day: date) -> None:
     """Drop the months that end on or before ``day``, and delete older clicks from the default partition."""
+    for name in partitions_of(_TABLE):
+        match = _NAME.fullmatch(name)
+        if match and _next_month(date(int(match[1]), int(match[2]), 1)) <= day:
+            change_tables(partial(drop_partition, name))
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_rawclick'::regclass"
-        )
-        for (name,) in cursor.fetchall():
-            match = _NAME.fullmatch(name)
-            if match and _next_month(date(int(match[1]), int(match[2]), 1)) <= day:
-                change_tables(partial(_drop_table, match[0]))
         cursor.execute("DELETE FROM analytics_rawclick_default WHERE minute < %s", [_minute(day)])
         # No click of a month that ended before remains.
         cursor.execute(
@@ -75,35 +62,10 @@ def drop_before(day: date) -> None:
         )
 
 
-def _drop_table(name: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP TABLE IF EXISTS {name}")
-
-
 def ensure_partition(month: date) -> None:
     """Create the partition of the month that begins on this day, in the caller's transaction."""
-    name = f"analytics_rawclick_{month:%Y_%m}"
-    bounds = {"start": _minute(month), "end": _minute(_next_month(month))}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        cursor.execute("SELECT to_regclass(%s)", [name])
-        if cursor.fetchone() != (None,):
-            return
-        # ATTACH PARTITION, unlike CREATE TABLE ... PARTITION OF, does not block concurrent reads and writes.
-        cursor.execute(f"CREATE TABLE {name} (LIKE analytics_rawclick INCLUDING DEFAULTS)")
-        cursor.execute("LOCK TABLE analytics_rawclick_default IN ACCESS EXCLUSIVE MODE")
-        cursor.execute(
-            f"""
-            WITH moved AS (
-                DELETE FROM analytics_rawclick_default WHERE minute >= %(start)s AND minute < %(end)s RETURNING *
-            ) INSERT INTO {name} SELECT * FROM moved
-            """,  # the name is generated above
-            bounds,
-        )
-        cursor.execute(
-            f"ALTER TABLE analytics_rawclick ATTACH PARTITION {name} FOR VALUES FROM (%(start)s) TO (%(end)s)",
-            bounds,
-        )
+    name = f"{_TABLE}_{month:%Y_%m}"
+    attach_partition(_TABLE, "minute", name, _minute(month), _minute(_next_month(month)))
 
 
 def _minute(day: date) -> int:

@@ -11,6 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0002_initial'),
+        ('events', '0001_initial'),
     ]
 
     operations = [

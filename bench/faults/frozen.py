@@ -18,7 +18,14 @@ REPEATS, CLICKS = 3, 20
 # The database gives a silent transaction 10 seconds; the machine may be busy.
 SECONDS = 60
 # The documented times until a frozen process is ended. Housekeeping, with eleven minutes, is left out.
-BOUNDS = {"drain_clicks": 120, "gunicorn": 60, "follow_changes": 120, "recheck_domains": 120}
+BOUNDS = {
+    "drain_clicks": 120,
+    "gunicorn": 60,
+    "follow_changes": 120,
+    "recheck_domains": 120,
+    "check_destinations": 120,
+    "deliver_events": 120,
+}
 # For SIGKILL after SIGTERM, and for the start on a busy machine.
 TOLERANCE = 30
 # After this time, the host is not ready if its clicks are not counted.

@@ -29,18 +29,21 @@ from links.availability import BAN_REASON
 from links.destinations.cache import DestinationCache
 from links.destinations.known_links import known_links
 from links.destinations.utm import with_utm
-from links.fields import STORED, Kind, Use
+from links.fields import STORED, Kind, RedirectType, Use
 
 # The fields of a target, and the SQL expressions that read them. `utm` becomes a part of the location, and the fields
 # of `Use.ROUTING` become `routing`. JSON is read as text.
 _FIELDS = [field for field in STORED if field.use is not None]
+_IS_REPLACED = "l.is_dead AND l.fallback_url IS NOT NULL"
 EXPRESSIONS = {
     "link_id": "l.id",
     "public_id": "l.public_id::text",
-    "location": "l.destination",
+    "location": f"CASE WHEN {_IS_REPLACED} THEN l.fallback_url ELSE l.destination END",
     "ban_reason": BAN_REASON,
     "clicks": "n.clicks",
     **{field.column: f"l.{field.column}{'::text' if field.kind is Kind.JSON else ''}" for field in _FIELDS},
+    # Caches keep a permanent redirect, and would not notice that the destination recovers.
+    "redirect_type": f"CASE WHEN {_IS_REPLACED} THEN {RedirectType.FOUND.value} ELSE l.redirect_type END",
 }
 _COLUMNS = ", ".join(EXPRESSIONS.values())
 LISTS = [field.column for field in _FIELDS if field.kind is Kind.LIST]
@@ -99,7 +102,9 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A link as a redirect needs it. ``location`` is complete: it includes the utm parameters.
+    """A link as a redirect needs it.
+
+    ``location`` is complete: it includes the utm parameters. While the destination is dead, it is the fallback.
 
     A field that restricts who may follow the link has the value of an unrestricted link as its default.
     """

@@ -45,6 +45,9 @@ class Migration(migrations.Migration):
                     ('not_started_url', models.TextField(blank=True, db_comment='Where visitors go before starts_at. Canonical form. Null: 404.', null=True, verbose_name='URL before the start')),
                     ('expires_at', models.DateTimeField(blank=True, db_comment='Null: never.', null=True)),
                     ('expired_url', models.TextField(blank=True, db_comment="Where visitors go after the end or the last click. Canonical form. Null: the domain's, or 410.", null=True, verbose_name='URL after the end')),
+                    ('fallback_url', models.TextField(blank=True, db_comment='Where visitors go while the destination is dead. Canonical form. Null: to the destination.', null=True, verbose_name='URL while the destination is dead')),
+                    ('health_check', models.TextField(blank=True, choices=[('off', 'Off'), ('weekly', 'Weekly'), ('daily', 'Daily')], db_comment='How often the destination is checked: off, weekly or daily. Null: as the workspace says.', null=True, verbose_name='checks of the destination')),
+                    ('is_dead', models.BooleanField(db_comment='Whether checks have found the destination dead: the status in links_linkhealth, for redirects.', db_default=False, default=False, editable=False)),
                     ('password', models.CharField(blank=True, db_comment='Hash.', editable=False, max_length=200, null=True)),
                     ('utm', models.JSONField(blank=True, db_comment='utm parameters added to redirects.', default=dict)),
                     ('forward_query', models.BooleanField(db_comment="Whether redirects add the visitor's parameters.", db_default=False, default=False, verbose_name="forwards the visitor's parameters")),
@@ -65,7 +68,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Short links.',
-                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable')],
+                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable'), models.Index(condition=models.Q(('is_dead', True)), fields=['owner', 'id'], name='link_dead')],
                     'constraints': [models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('owner', 'external_id'), name='link_external_id')],
                 },
             ),
@@ -261,6 +264,35 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='LinkHealth',
+                fields=[
+                    ('link', models.OneToOneField(db_comment='The link.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='links.link')),
+                    ('status', models.TextField(choices=[('unknown', 'Unknown'), ('healthy', 'Healthy'), ('blocked', 'Blocked'), ('dead', 'Dead')], db_comment='unknown, healthy, blocked or dead.', db_default='unknown', default='unknown')),
+                    ('checked_at', models.DateTimeField(db_comment='Time of the last check. Null: none yet.', null=True)),
+                    ('problem', models.TextField(db_comment='What the last check found. Null: nothing.', null=True)),
+                    ('failures', models.SmallIntegerField(db_comment='Failed checks since the last one that did not fail.', db_default=0, default=0)),
+                    ('failing_since', models.DateTimeField(db_comment='The first of these failures. Null: none.', null=True)),
+                    ('due_at', models.DateTimeField(db_comment='Time of the next check. Null: none.', null=True)),
+                    ('is_requested', models.BooleanField(db_comment='Whether somebody asked for the next check.', db_default=False, default=False)),
+                ],
+                options={
+                    'db_table_comment': 'The health of the destinations of links.',
+                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='linkhealth_due')],
+                },
+            ),
+            migrations.CreateModel(
+                name='CheckedHost',
+                fields=[
+                    ('name', models.TextField(db_comment='A registered domain or address, or an origin such as https://example.com.', primary_key=True, serialize=False)),
+                    ('free_at', models.DateTimeField(db_comment='No request before this time; no use of robots after it.')),
+                    ('planned_until', models.DateTimeField(db_comment='The last check that is planned. Null: none.', null=True)),
+                    ('robots', models.TextField(db_comment='The robots.txt of an origin. Null: the row is of a host.', null=True)),
+                ],
+                options={
+                    'db_table_comment': 'Hosts that the checks of destinations have called.',
+                },
+            ),
+            migrations.CreateModel(
                 name='LinkBan',
                 fields=[
                     ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
@@ -301,6 +333,7 @@ class Migration(migrations.Migration):
             'totals.sql',
             'tag_totals.sql',
             'routes.sql',
+            'health.sql',
             'immutable_columns.sql',
             'domain_deletion.sql',
             'bans.sql',
@@ -308,5 +341,6 @@ class Migration(migrations.Migration):
             'notifications.sql',
             'history.sql',
             'deletion.sql',
+            'events.sql',
         ),
     ]

@@ -102,6 +102,8 @@ def _stored(entry: Entry) -> Entry:
 
 # The columns of the fields. `expires_at` has a rule together with `starts_at`.
 _BRANCHES = frozenset(("rules", "split"))
+# Those with one URL besides the target.
+_SINGLE = ("not_started_url", "expired_url", "fallback_url")
 _FIELDS = frozenset(field.column for field in FIELDS if field.leads)
 # Their values do not depend on the link.
 _SIMPLE = [
@@ -197,7 +199,7 @@ def _refuse_start_after_expiry(
 
 
 def _other_destinations(link: Link, values: Mapping[str, Any]) -> list[str]:
-    single = (values.get(name, getattr(link, name)) for name in ("not_started_url", "expired_url"))
+    single = (values.get(name, getattr(link, name)) for name in _SINGLE)
     branches = (
         entry["href"] for name in ("rules", "split") for entry in values.get(name, getattr(link, name))
     )

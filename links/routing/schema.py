@@ -11,6 +11,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import Direction, extend_schema_field
 from rest_framework.fields import ChoiceField
 
+from accounts.health_checks import HealthCheck
 from common.errors import InvalidFields
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import name_choices
@@ -27,7 +28,7 @@ from links.routing.conditions import (
     ZoneNameField,
 )
 from links.routing.serializers import MIN_VARIANTS, TOO_MANY, TOO_MANY_RULES, TOO_MUCH_WEIGHT
-from links.serializer_fields import CountryField, DeviceField, ReferrerPolicyField
+from links.serializer_fields import CountryField, DeviceField, HealthCheckField, ReferrerPolicyField
 
 Schema = dict[str, Any]
 
@@ -103,13 +104,23 @@ class _ConditionExtension(OpenApiSerializerExtension):
         }
 
 
+name_choices("HealthCheck", HealthCheck.values)
+extend_schema_field(ChoiceField(HealthCheck.values))(HealthCheckField)
 name_choices("ReferrerPolicy", ReferrerPolicy.values)
 extend_schema_field(ChoiceField(ReferrerPolicy.values))(ReferrerPolicyField)
 
 # Rules of the fields of a request.
 ROUTING_NOTES: Mapping[str, Schema] = {"split": {"anyOf": [{"maxItems": 0}, {"minItems": MIN_VARIANTS}]}}
 
-_URLS = ("targetUrl", "notStartedUrl", "expiredUrl", "rules.0.url", "split.0.url", "preview.imageUrl")
+_URLS = (
+    "targetUrl",
+    "notStartedUrl",
+    "expiredUrl",
+    "fallbackUrl",
+    "rules.0.url",
+    "split.0.url",
+    "preview.imageUrl",
+)
 _BAD_VALUES = {
     "country": CountryField.default_error_messages["country"],
     "device": DeviceField.default_error_messages["device"],

@@ -237,6 +237,8 @@ def _target(link: Link, target: Target, _: DescribedVisit, route: Route) -> str:
         name = "URL of the rule"
     elif route.variant is not None:
         name = "URL of the variant"
+    elif link.is_dead and link.fallback_url is not None:
+        name = "fallbackUrl of the link, because checks have found its own destination dead"
     else:
         name = "originalUrl of the link" if link.target_url is None else "targetUrl of the link"
     text = f"The destination is the {name}, {route.location}"

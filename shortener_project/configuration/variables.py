@@ -224,11 +224,37 @@ GEODATA_URL = clicks.monthly_address(
 
 domains = Group("Custom domains")
 DNS_RESOLVERS = domains.sockets(
-    "DNS_RESOLVERS", "Resolvers that verify customers' domains.", port=53, shown="the system's"
+    "DNS_RESOLVERS",
+    "Resolvers that verify customers' domains and find the hosts of requests.",
+    port=53,
+    shown="the system's",
 )
 EDGE_ADDRESSES = domains.addresses(
     "EDGE_ADDRESSES",
     "Public IP addresses of this service. An apex domain, which cannot have a CNAME, must resolve to one of them.",
+)
+
+outbound = Group("Requests to other hosts")
+OUTBOUND = outbound.switch(
+    "OUTBOUND",
+    "Whether the service sends requests to addresses that its users enter: checks of destinations and webhooks.",
+)
+OUTBOUND_ALLOWED_NETWORKS = outbound.networks(
+    "OUTBOUND_ALLOWED_NETWORKS",
+    "",
+    "Networks that are not public but that these requests may reach.",
+    shown="none",
+)
+OUTBOUND_PLAIN_HTTP = outbound.flag(
+    "OUTBOUND_PLAIN_HTTP",
+    "Whether webhooks may have `http` addresses. Everybody on the way can read and change them.",
+)
+OUTBOUND_CONTACT = outbound.text(
+    "OUTBOUND_CONTACT",
+    lambda: str(BASE_URL.read()),
+    "Where the owner of a host that is called finds who calls; a part of the user agent.",
+    values="URL or e-mail address",
+    shown="`BASE_URL`",
 )
 
 sign_in = Group("Sign-in and mail")
@@ -358,6 +384,9 @@ DOMAINS_PER_ACCOUNT = accounts.integer(
 QR_CODES_PER_ACCOUNT = accounts.integer(
     "QR_CODES_PER_ACCOUNT", 100_000, "QR codes that an account can have; 0: no limit."
 )
+WEBHOOKS_PER_WORKSPACE = accounts.integer(
+    "WEBHOOKS_PER_WORKSPACE", 20, "Webhooks that a workspace can have; 0: none."
+)
 WORKSPACES_PER_ACCOUNT = accounts.integer(
     "WORKSPACES_PER_ACCOUNT",
     10,
@@ -398,6 +427,12 @@ HISTORY_DAYS = accounts.integer(
     400,
     "Minimum number of days to keep the history of changes; 0: keep it forever.",
 )
+EVENT_RETENTION_DAYS = accounts.integer(
+    "EVENT_RETENTION_DAYS",
+    30,
+    "Days to keep events, at least: whole days (UTC) are deleted at once.",
+    minimum=1,
+)
 HISTORY_MB = accounts.integer(
     "HISTORY_MB",
     1_000,
@@ -416,7 +451,7 @@ PROMETHEUS_MULTIPROC_DIR = logs.text(
     shown="a private folder in `/dev/shm`",
 )
 
-GROUPS = (addresses, database, proxies, processes, clicks, domains, sign_in, brand, accounts, logs)
+GROUPS = (addresses, database, proxies, processes, clicks, domains, outbound, sign_in, brand, accounts, logs)
 
 
 def read_all() -> dict[str, Any]:

@@ -18,6 +18,8 @@ from django.conf import settings
 from common.host import metric_files
 
 # The commands that run as processes of the service.
+CHECK_DESTINATIONS = "links.management.commands.check_destinations"
+DELIVER_EVENTS = "events.management.commands.deliver_events"
 DRAIN_CLICKS = "analytics.management.commands.drain_clicks"
 FOLLOW_CHANGES = "links.management.commands.follow_changes"
 HOUSEKEEPING = "shortener_project.management.commands.housekeeping"
@@ -25,7 +27,8 @@ PREPARE_DATABASE = "shortener_project.management.commands.prepare_database"
 RECHECK_DOMAINS = "domains.management.commands.recheck_domains"
 _MODULES = (
     *("shortener_project.wsgi", "shortener_project.management.commands.serve"),
-    *(DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
+    *(CHECK_DESTINATIONS, DELIVER_EVENTS, DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE),
+    RECHECK_DOMAINS,
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
-from domains import resolver
+from common import resolver
 from testing.domains.dns_server import DnsServer, dns_server
 
 

@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from analytics.models import Kind
 from analytics.visitors import geo
-from domains import resolver
+from common import resolver
 from links import selectors
 from testing.accounts.accounts import PASSWORD, log_in, token_client
 from testing.analytics.facts import Fact, record

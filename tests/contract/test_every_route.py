@@ -70,6 +70,7 @@ DOCUMENTED = {
     ("POST", "/api/urls/bulk"),
     ("POST", "/api/urls/bulk-update"),
     ("POST", "/api/urls/bulk-delete"),
+    ("POST", "/api/urls/check"),
     ("POST", "/api/urls/move"),
     ("POST", "/api/urls/import"),
     ("GET", "/api/urls/export"),
@@ -105,6 +106,9 @@ DOCUMENTED = {
     ("GET", "/api/analytics"),
     ("GET", "/api/analytics/clicks"),
     ("GET", "/api/analytics/sparklines"),
+    ("GET", "/api/events"),
+    ("GET", "/api/events/feed"),
+    ("PUT", "/api/events/feed"),
     ("GET", "/api/analytics/report-mails"),
     ("PUT", "/api/analytics/report-mails"),
     ("GET", "/api/analytics/shares"),
@@ -143,7 +147,7 @@ LARGE_BODIES = {
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views", "/api/tag"),
-    "/api/utm-templates",
+    *("/api/utm-templates", "/api/events"),
     *DOCUMENTATION,
 )
 

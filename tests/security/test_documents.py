@@ -19,9 +19,10 @@ from accounts import (
 )
 from accounts import workspaces as workspace_services
 from accounts.sessions import lifecycle
+from common import resolver
 from common.errors import MAX_REPORTED
-from domains import resolver, verification
 from domains import services as domain_services
+from domains import verification
 from limits import guessing
 from limits.attempts import Limit
 from links.bulk import serializers

@@ -29,6 +29,7 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('accounts_workspace', 'name', '{name}', 'plain'),
     ('accounts_workspace', 'plan', '{plan}', 'plain'),
     ('accounts_workspace', 'ignoredNetworks', '{ignored_networks}', 'plain'),
+    ('accounts_workspace', 'healthCheck', '{health_check}', 'plain'),
     ('accounts_member', 'role', '{role}', 'plain'),
     ('accounts_scopedkey', 'name', '{name}', 'plain'),
     ('accounts_scopedkey', 'onlyOwn', '{only_own}', 'plain'),
@@ -98,7 +99,7 @@ BEGIN
         RETURN (
             SELECT coalesce(jsonb_agg(scope ORDER BY place), '[]') FROM unnest(ARRAY[
                 'urls:read', 'urls:write', 'analytics:read', 'domains:read', 'domains:write', 'qr:write',
-                'keys:write', 'members:write'
+                'keys:write', 'members:write', 'webhooks:write'
             ]) WITH ORDINALITY scopes (scope, place)
             WHERE value::integer & (1 << (place::integer - 1)) <> 0
         );

@@ -1,5 +1,7 @@
 -- Each batch of clicks reads the workspaces that ignore networks.
 CREATE INDEX workspace_with_ignored ON accounts_workspace (id) WHERE ignored_networks <> '{}';
+-- The checks of destinations look for the links of these.
+CREATE INDEX workspace_with_checks ON accounts_workspace (id) WHERE health_check <> 'off';
 
 -- Whichever program inserts an account, it has a personal workspace in the same transaction.
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger LANGUAGE plpgsql AS $$

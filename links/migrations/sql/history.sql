@@ -16,6 +16,8 @@ INSERT INTO accounts_historyname (table_name, name, columns, form, parts) VALUES
     ('links_link', 'startsAt', '{starts_at}', 'moment', NULL),
     ('links_link', 'notStartedUrl', '{not_started_url}', 'plain', NULL),
     ('links_link', 'expiredUrl', '{expired_url}', 'plain', NULL),
+    ('links_link', 'fallbackUrl', '{fallback_url}', 'plain', NULL),
+    ('links_link', 'healthCheck', '{health_check}', 'plain', NULL),
     ('links_link', 'forwardQuery', '{forward_query}', 'plain', NULL),
     ('links_link', 'referrerPolicy', '{referrer_policy}', 'plain', NULL),
     ('links_link', 'rules', '{rules}', 'entries', NULL),

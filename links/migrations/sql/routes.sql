@@ -8,6 +8,11 @@ RETURNS TABLE (number smallint, branch uuid, name text, url text) LANGUAGE sql I
     FROM jsonb_array_elements(rules || split) entry
 $$;
 
+-- Where a link itself leads: while its destination is dead, to its fallback.
+CREATE FUNCTION links_led_to(link links_link) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN link.is_dead THEN coalesce(link.fallback_url, link.destination) ELSE link.destination END
+$$;
+
 CREATE FUNCTION links_record_routes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     -- Not the start of the transaction: visitors may have followed the former URLs since then.
@@ -25,13 +30,14 @@ BEGIN
     WHERE NOT EXISTS (
         SELECT FROM links_route r WHERE r.link_id = NEW.id AND r.number = b.number AND r.until IS NULL
     );
-    IF TG_OP = 'UPDATE' AND OLD.destination <> NEW.destination THEN
+    IF TG_OP = 'UPDATE' AND links_led_to(OLD) <> links_led_to(NEW) THEN
         UPDATE links_route SET until = moment WHERE link_id = NEW.id AND number = 0 AND until IS NULL;
         IF NOT FOUND THEN
             INSERT INTO links_route (link_id, number, name, url, since, until)
-            VALUES (NEW.id, 0, '', OLD.destination, OLD.created_at, moment);
+            VALUES (NEW.id, 0, '', links_led_to(OLD), OLD.created_at, moment);
         END IF;
-        INSERT INTO links_route (link_id, number, name, url, since) VALUES (NEW.id, 0, '', NEW.destination, moment);
+        INSERT INTO links_route (link_id, number, name, url, since)
+        VALUES (NEW.id, 0, '', links_led_to(NEW), moment);
     END IF;
     RETURN NULL;
 END $$;
@@ -39,5 +45,8 @@ END $$;
 CREATE TRIGGER links_record_new_routes AFTER INSERT ON links_link FOR EACH ROW
     WHEN (NEW.rules <> '[]' OR NEW.split <> '[]') EXECUTE FUNCTION links_record_routes();
 CREATE TRIGGER links_record_changed_routes AFTER UPDATE ON links_link FOR EACH ROW
-    WHEN (OLD.rules <> NEW.rules OR OLD.split <> NEW.split OR OLD.destination <> NEW.destination)
+    WHEN (
+        OLD.rules <> NEW.rules OR OLD.split <> NEW.split OR OLD.destination <> NEW.destination
+        OR OLD.is_dead <> NEW.is_dead OR NEW.is_dead AND OLD.fallback_url IS DISTINCT FROM NEW.fallback_url
+    )
     EXECUTE FUNCTION links_record_routes();

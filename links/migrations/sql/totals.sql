@@ -31,7 +31,7 @@ BEGIN
     SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
         count(*) FILTER (WHERE is_archived AND is_active), 0, count(*), sum(links_size(
         original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
-        expired_url, password, utm, rules, split, preview, external_id
+        expired_url, fallback_url, password, utm, rules, split, preview, external_id
     ))
     FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
@@ -39,6 +39,10 @@ BEGIN
             archived_links = t.archived_links + EXCLUDED.archived_links,
             archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
+    -- Here, because a trigger of its own would cost more. An undeleted link is not created.
+    IF EXISTS (SELECT FROM events_listener) AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
+        PERFORM links_emit('link.created', ARRAY(SELECT id FROM new_rows));
+    END IF;
     RETURN NULL;
 END $$;
 
@@ -91,14 +95,14 @@ BEGIN
             SELECT owner_id, id, 1 AS link, is_active::int AS active, is_archived::int AS archived,
                 (is_archived AND is_active)::int AS archived_active, 0 AS change, links_size(
                     original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                    not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                    not_started_url, expired_url, fallback_url, password, utm, rules, split, preview, external_id
                 ) AS size
             FROM new_rows
             UNION ALL
             SELECT owner_id, id, -1, -is_active::int, -is_archived::int, -(is_archived AND is_active)::int, 0,
                 -links_size(
                     original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                    not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                    not_started_url, expired_url, fallback_url, password, utm, rules, split, preview, external_id
                 )
             FROM old_rows
             UNION ALL SELECT owner_id, link_id, 0, 0, 0, 0, 1, 0 FROM searchable
@@ -129,6 +133,7 @@ BEGIN
     DELETE FROM links_searchable WHERE link_id = ANY (ARRAY(SELECT id FROM old_rows));
     DELETE FROM links_route WHERE link_id = ANY (gone);
     DELETE FROM links_linkban WHERE link_id = ANY (gone);
+    DELETE FROM links_linkhealth WHERE link_id = ANY (gone);
     DELETE FROM links_visitorkey WHERE link_id = ANY (gone);
     -- An UPDATE rather than an upsert, because the same transaction may delete the owner. Two such statements lock the
     -- slots in the same order, so they cannot deadlock.
@@ -139,7 +144,7 @@ BEGIN
             -- Those of a link that can be undeleted count until it is deleted for good.
             coalesce(sum(links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                not_started_url, expired_url, fallback_url, password, utm, rules, split, preview, external_id
             )) FILTER (WHERE id = ANY (gone)), 0) AS bytes
         FROM old_rows GROUP BY 1, 2
     ), locked AS (
@@ -167,6 +172,16 @@ BEGIN
     ) changed
     GROUP BY 1, 2 HAVING sum(clicks) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks;
+    IF EXISTS (SELECT FROM events_listener) AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
+        PERFORM links_emit_reached_limits(changed.ids, changed.added) FROM (
+            SELECT array_agg(link_id) AS ids, array_agg(clicks) AS added FROM (
+                SELECT link_id, sum(clicks)::bigint AS clicks FROM (
+                    SELECT owner_id, link_id, clicks FROM new_rows
+                    UNION ALL SELECT owner_id, link_id, -clicks FROM old_rows
+                ) rows WHERE events_listens(owner_id, 'link.limit_reached') GROUP BY 1 HAVING sum(clicks) > 0
+            ) links
+        ) changed WHERE ids IS NOT NULL;
+    END IF;
     RETURN NULL;
 END $$;
 

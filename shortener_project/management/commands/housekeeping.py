@@ -30,6 +30,7 @@ from analytics.shares.services import delete_dead_shares
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
+from events.retention import delete_old_events, ensure_event_partitions
 from limits.attempts import delete_expired_attempts
 from limits.guessing import delete_expired_networks
 from limits.rates import delete_expired_requests
@@ -84,6 +85,8 @@ def run_all_steps() -> Error | None:
         partial(delete_old_changes, settings.HISTORY_DAYS),
         partial(trim_large_histories, settings.HISTORY_MB),
         ensure_partitions,
+        ensure_event_partitions,
+        delete_old_events,
         close_days,
         begin_rollups,
         delete_old_visitors,

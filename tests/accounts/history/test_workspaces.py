@@ -54,7 +54,7 @@ def test_a_new_workspace_and_its_name_are_recorded(bearer: APIClient, alice: New
             "workspace.created",
             created["_id"],
             {},
-            {"name": "Marketing", "plan": "pro", "ignoredNetworks": []},
+            {"name": "Marketing", "plan": "pro", "ignoredNetworks": [], "healthCheck": "off"},
         ),
         ("member.added", str(alice.user.public_id), {}, {"role": "owner"}),
         ("workspace.updated", created["_id"], {"name": "Marketing"}, {"name": "Sales"}),

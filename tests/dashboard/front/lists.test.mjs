@@ -48,8 +48,8 @@ describe("a pasted list", () => {
 
 describe("the address of a saved view", () => {
     test("has its filters in one order, and no default", () => {
-        const filters = { tags: "a,b", tagsMode: "all", excludeTags: "c", status: "active", archived: "any", domainId: "base", expiresWithin: "7", sortBy: "createdAt", sortOrder: "desc" };
-        assert.equal(addressOfView({ filters }), "/dashboard/?archived=any&domain=base&excludeTags=c&expires=7&status=active&tags=a%2Cb&tagsMode=all");
+        const filters = { tags: "a,b", tagsMode: "all", excludeTags: "c", status: "active", health: "dead", archived: "any", domainId: "base", expiresWithin: "7", sortBy: "createdAt", sortOrder: "desc" };
+        assert.equal(addressOfView({ filters }), "/dashboard/?archived=any&domain=base&excludeTags=c&expires=7&health=dead&status=active&tags=a%2Cb&tagsMode=all");
         assert.equal(addressOfView({ filters: { tagsMode: "any" } }), "/dashboard/");
         assert.equal(addressOfView({ filters: { sortBy: "title" } }), "/dashboard/?sortBy=title&sortOrder=desc");
     });

@@ -12,7 +12,8 @@ from dns import flags, rrset
 from dns.message import Message, make_response
 from rest_framework.test import APIClient
 
-from domains import resolver, services
+from common import resolver
+from domains import services
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, status_of, verify
 

@@ -9,7 +9,7 @@ from dns import flags
 from dns.message import Message, make_response
 from rest_framework.test import APIClient
 
-from domains import resolver
+from common import resolver
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import verify
 from tests.domains.verification.hostile_dns import CHALLENGE, HOST, answering, chain, reasons

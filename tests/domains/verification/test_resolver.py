@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from domains import resolver
-from domains.resolver import Answer, Lookup, Outcome
+from common import resolver
+from common.resolver import Answer, Lookup, Outcome
 from testing.domains.dns_server import DnsServer
 from testing.polling import eventually
 

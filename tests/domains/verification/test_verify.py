@@ -127,7 +127,7 @@ def test_responses_over_64_kb_are_refused(
     domain = claim()
     publish(dns, domain)
     # Two responses of a thousand strings: one message cannot hold more.
-    monkeypatch.setattr("domains.resolver.MAX_BYTES", 20_000)
+    monkeypatch.setattr("common.resolver.MAX_BYTES", 20_000)
     dns.set(CHALLENGE, "TXT", *[f'"{number:020}"' for number in range(1000)], f'"{token_of(domain)}"')
     assert reasons(api, domain)[0] == "too_large"
 

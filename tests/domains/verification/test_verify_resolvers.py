@@ -9,7 +9,8 @@ import pytest
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from domains import resolver, services, verification
+from common import resolver
+from domains import services, verification
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, verify
 from tests.domains.verification.verifying import Claim, checks
@@ -101,7 +102,7 @@ def test_verification_without_a_resolver_fails(
 ) -> None:
     domain = claim()
     settings.DNS_RESOLVERS = []
-    monkeypatch.setattr("domains.resolver.system_resolvers", list)
+    monkeypatch.setattr("common.resolver.system_resolvers", list)
     for check in checks(api, domain):
         assert (check["reason"], check["resolver"]) == ("resolver_failed", "none")
 

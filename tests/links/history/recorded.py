@@ -34,6 +34,8 @@ CHANGED: dict[str, Any] = {
     "startsAt": "2030-02-01T10:30:00.5Z",
     "notStartedUrl": None,
     "expiredUrl": "https://example.com/ended",
+    "fallbackUrl": None,
+    "healthCheck": "off",
     "forwardQuery": False,
     "referrerPolicy": None,
     "rules": [],

@@ -49,7 +49,9 @@ def test_creating_a_link_calls_no_function_of_the_history(alice: NewAccount) -> 
         )
         functions = {name for (name,) in cursor.fetchall()}
     assert functions == {
-        *("links_after_insert", "links_tags_after_insert", "links_record_routes", "links_check_storage")
+        *("links_after_insert", "links_tags_after_insert", "links_record_routes", "links_check_storage"),
+        "links_emit_missed",
+        "links_await_check",
     }
 
 
@@ -70,7 +72,7 @@ def test_the_test_covers_every_field_that_can_change(make_link: MakeLink, api: A
         names = {name for (name,) in cursor.fetchall()}
     fixed = {"_id", "originalUrl", "shortCode", "creator", "createdAt"}
     # Tested apart, or no settings of the link.
-    others = {"hasPassword", "domainId", "shortUrl", "clickCount", "status", "updatedAt"}
+    others = {"hasPassword", "domainId", "shortUrl", "clickCount", "status", "health", "updatedAt"}
     recorded = names - {"originalUrl", "shortCode", "domainId", "password"}
     assert recorded == FORMER.keys() == CHANGED.keys()
     assert recorded == whole(api, {"_id": str(Link.objects.get().public_id)}).keys() - fixed - others

@@ -10,7 +10,7 @@ from links.models import Link
 from links.representations import changeable_fields
 from links.storage.columns import INSERTED
 
-SET_BY_THE_DATABASE = {"id", "created_at", "updated_at"}
+SET_BY_THE_DATABASE = {"id", "is_dead", "created_at", "updated_at"}
 SHORT_TYPES = {"timestamp with time zone": "timestamptz"}
 
 

@@ -141,7 +141,7 @@ def test_every_text_of_a_link_counts(db: None) -> None:
     fixed = {
         "short_code",
         "custom_code",
-        "referrer_policy",
+        *("referrer_policy", "health_check"),
         *("allowed_countries", "blocked_countries", "allowed_devices"),
     }
     texts = {

@@ -24,7 +24,7 @@ WHOLE_KEYS = {
     "_id", "originalUrl", "shortCode", "shortUrl", "customCode", "title", "description", "tags", "clickCount",
     "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "isArchived", "utm", "restrictions",
     "redirectType", "creator", "createdAt",
-    "updatedAt", "status",
+    "updatedAt", "status", "health",
 }  # fmt: skip
 
 
@@ -35,6 +35,7 @@ def test_a_link_in_full(api: APIClient, link: dict[str, Any], alice: NewAccount)
     assert read(api, link) == {
         **FULL,
         **DEFAULTS,
+        "health": {"status": "unknown", "checkedAt": None, "problem": None},
         "_id": link["_id"],
         "externalId": None,
         "isArchived": False,

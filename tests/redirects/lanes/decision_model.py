@@ -100,7 +100,9 @@ def expected(features: Iterable[Feature]) -> Expected:
     if _shows_card(visit) or (is_capped and kind_of(visit) != "click"):
         return Expected(200, None, ("",), False)
     locations = tuple(_complete(url, visit) for url in _destinations(visit))
-    status = _redirect_status(visit.link.get("redirectType", 302), visit)
+    status = _redirect_status(
+        302 if "fallbackUrl" in visit.link else visit.link.get("redirectType", 302), visit
+    )
     return Expected(status, None, locations, visit.in_lane, visit.link.get("referrerPolicy"))
 
 
@@ -126,7 +128,9 @@ def _destinations(visit: Feature) -> tuple[str, ...]:
     for rule in visit.link.get("rules", ()):
         if all(_holds(condition, visit) for condition in rule["conditions"]):
             return (rule["url"],)
-    return SPLIT if "split" in visit.link else (visit.link.get("targetUrl", ORIGINAL),)
+    # Every link of the table with a fallback is dead.
+    own = visit.link.get("fallbackUrl") or visit.link.get("targetUrl", ORIGINAL)
+    return SPLIT if "split" in visit.link else (own,)
 
 
 def _holds(condition: Json, visit: Feature) -> bool:

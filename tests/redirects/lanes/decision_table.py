@@ -24,7 +24,7 @@ from testing.visitors.agents import FIREFOX, GOOGLEBOT
 ORIGINAL, TARGET = "https://example.com/page?page=1", "https://target.example/new"
 # The API requires that a link starts before it expires.
 BEFORE_PAST, BEFORE_FUTURE = "2019-01-01T00:00:00Z", "2098-01-01T00:00:00Z"
-EARLY, LATE = "https://early.example/", "https://late.example/"
+EARLY, LATE, FALLBACK = "https://early.example/", "https://late.example/", "https://fallback.example/"
 SPLIT = ("https://split.example/b", "https://split.example/c")
 BANNED, LEGALLY_BANNED = "banned.example", "legal.example"
 # Hosts of the account's domains. The second one has a URL for expired links.
@@ -85,6 +85,11 @@ def _deactivate_domain(link: Link) -> None:
 
 def _use_up(link: Link) -> None:
     ClickCounter.objects.filter(pk=link.pk).update(clicks=5)
+
+
+def _find_dead(link: Link) -> None:
+    link.is_dead = True
+    link.save()
 
 
 def _claim(link: Link) -> None:
@@ -178,6 +183,8 @@ FEATURES = (
     *_condition_features(),
     Feature("split", {"split": [{"name": url[-1], "url": url, "weight": 50} for url in SPLIT]}, in_lane=True),
     Feature("target", {"targetUrl": TARGET}, in_lane=True),
+    Feature("dead", setup=_find_dead, in_lane=True),
+    Feature("dead, with a fallback", {"fallbackUrl": FALLBACK}, setup=_find_dead, in_lane=True),
     Feature("query forwarded", {"forwardQuery": True}, query="page=2&a=1", in_lane=True),
     Feature("referrer policy", {"referrerPolicy": "no-referrer"}, in_lane=True),
     Feature("utm", {"utm": {"source": "news"}}, in_lane=True),

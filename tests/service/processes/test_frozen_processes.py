@@ -17,7 +17,14 @@ from testing.service.running import Service, clicks_of, eventually
 
 pytestmark = pytest.mark.slow
 
-ALL = ["drain_clicks", "housekeeping", "follow_changes", "recheck_domains"]
+ALL = [
+    "drain_clicks",
+    "housekeeping",
+    "follow_changes",
+    "recheck_domains",
+    "check_destinations",
+    "deliver_events",
+]
 # The database ends an idle transaction after 10 seconds; the machine may be busy. Without that limit, the delay would
 # last until the process continues.
 SECONDS = 120
@@ -104,7 +111,8 @@ def test_frozen_processes_are_replaced_and_counted(watchful: Service) -> None:
     follow(watchful, link, 2)
     eventually(lambda: clicks_of(watchful, key, link) == 7)
     samples = watchful.call_internal("/metrics").body.decode()
-    for process in ("web server", "listener", "click drainer", "housekeeping", "re-check of domains"):
+    others = ("re-check of domains", "check of destinations", "delivery of events")
+    for process in ("web server", "listener", "click drainer", "housekeeping", *others):
         silent = f'shortener_process_restarts_total{{process="{process}",reason="silent"}} 1.0'
         assert silent in samples
         assert f'shortener_process_silent_seconds{{process="{process}"}}' in samples

@@ -31,7 +31,7 @@ def priorities(service: Service) -> dict[str, int]:
     (api,) = (worker for worker in service.workers() if worker != redirects)
     # An API worker lowers its priority a moment after it has closed the listening socket.
     eventually(lambda: os.getsid(api) != os.getsid(redirects) and _niceness(api) == lowered())
-    children = ("drain_clicks", "housekeeping", "recheck_domains")
+    children = ("drain_clicks", "housekeeping", "recheck_domains", "check_destinations", "deliver_events")
     return {"redirects": redirects, "API": api} | {name: service.child(name) for name in children}
 
 
@@ -44,6 +44,8 @@ def test_redirects_have_a_higher_priority_than_all_other_work(
         "drain_clicks": lowered(),
         "housekeeping": lowered(),
         "recheck_domains": lowered(),
+        "check_destinations": lowered(),
+        "deliver_events": lowered(),
     }
 
 

@@ -35,7 +35,9 @@ NOT_OF_REQUESTS = {
     "analytics.management.commands.drain_clicks",
     "common.host.limited_warnings",
     "domains.management.commands.recheck_domains",
+    "events.management.commands.deliver_events",
     "links.destinations.invalidation_listener",
+    "links.management.commands.check_destinations",
     "fastlane.warm_start",
     "shortener_project.management.commands.housekeeping",
 }

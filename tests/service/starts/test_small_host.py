@@ -25,7 +25,14 @@ pytestmark = pytest.mark.slow
 LIMIT_MIB = 400
 CALLS, LINKS_PER_CALL = 20, 500
 VISITORS = 4
-BACKGROUND = ("follow_changes", "drain_clicks", "housekeeping", "recheck_domains")
+BACKGROUND = (
+    "follow_changes",
+    "drain_clicks",
+    "housekeeping",
+    "recheck_domains",
+    "check_destinations",
+    "deliver_events",
+)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +125,8 @@ def test_the_embedded_database_has_the_sizes_of_a_small_host(
 
 NAMES = {
     *("shortener gunicorn", "shortener follow_changes", "shortener drain_clicks"),
-    *("shortener housekeeping", "shortener recheck_domains"),
+    *("shortener housekeeping", "shortener recheck_domains", "shortener check_destinations"),
+    "shortener deliver_events",
 }
 
 

@@ -17,6 +17,8 @@ NAMES = ("IDLE_TRANSACTION_TIMEOUT_MS", "LOCK_TIMEOUT_MS", "STATEMENT_TIMEOUT_MS
         ("drain_clicks", "10000", "2000", "60000"),
         ("follow_changes", "10000", "2000", "60000"),
         ("recheck_domains", "10000", "2000", "60000"),
+        ("check_destinations", "10000", "2000", "60000"),
+        ("deliver_events", "10000", "2000", "60000"),
         ("housekeeping", "10000", "2000", "600000"),
         ("gunicorn", "10000", "0", "2000"),
         ("import_links", "10000", "10000", None),

@@ -61,7 +61,7 @@ def own_texts() -> set[str]:
             source = template.read_text()
             texts |= {unescaped(text) for text in _LITERAL.findall(source)}
             texts |= {re.sub(r"\{\{ (\w+) \}\}", r"%(\1)s", text) for text in _BLOCK.findall(source)}
-    for app in ("accounts", "sign_in", "dashboard", "analytics"):
+    for app in ("accounts", "sign_in", "dashboard", "analytics", "events"):
         for module in (ROOT / app).rglob("*.py"):
             for node in ast.walk(ast.parse(module.read_text())):
                 match node:

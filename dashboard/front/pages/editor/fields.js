@@ -13,6 +13,8 @@ export const LINK_FIELDS = /** @type {const} */ ({
     startsAt: "moment",
     notStartedUrl: "url",
     expiredUrl: "url",
+    fallbackUrl: "url",
+    healthCheck: "choice",
     forwardQuery: "flag",
     referrerPolicy: "choice",
     rules: "json",

@@ -21,7 +21,7 @@ import { Code } from "./code.js";
 import { Field, Input, Section, Switch, hasError } from "./inputs.js";
 import { Limits } from "./limits.js";
 import { Live } from "./live.js";
-import { REFERRER_POLICIES } from "./model.js";
+import { HEALTH_CHECKS, REFERRER_POLICIES } from "./model.js";
 import { FORM, SaveBar } from "./save_bar.js";
 import { restOf } from "./shares.js";
 import { Utm } from "./utm.js";
@@ -82,6 +82,7 @@ export function Form({ editing }) {
                     <${Utm} editing=${editing} />
                     <${Card} editing=${editing} />
                     <${Redirect} editing=${editing} />
+                    <${Health} editing=${editing} />
                     ${isNew &&
                     html`<${Section} icon="link" title=${t("bookmarklet.title")} holds="" isWrong=${false}><${Bookmarklet} /><//>`}
                 </div>
@@ -297,6 +298,32 @@ function Redirect({ editing }) {
                     ${REFERRER_POLICIES.map(policy => html`<option key=${policy} value=${policy}>${t(`referrerPolicy.${policy}`)}</option>`)}
                 </select>
             </label>
+        <//>
+    `;
+}
+
+/**
+ * Whether the destination still answers, and where visitors go if it does not.
+ * @param {{editing: Editing}} properties
+ */
+function Health({ editing }) {
+    const { healthCheck } = editing.fields.value;
+    const { status, checkedAt } = editing.link.value?.health ?? { status: /** @type {const} */ ("unknown"), checkedAt: null };
+    const found = checkedAt === null ? t("health.unknown") : t("health.found", { status: t(`health.${status}`), time: dateAndTime(checkedAt) });
+    return html`
+        <${Section} icon="unplug" title=${t("section.health")} holds=${found} isWrong=${hasError(editing, ["healthCheck", "fallbackUrl"])}>
+            <label>
+                ${t("field.healthCheck")}
+                <select
+                    name="healthCheck"
+                    value=${healthCheck}
+                    onChange=${(/** @type {any} */ event) => editing.change({ healthCheck: event.target.value })}
+                >
+                    <option value="">${t("healthCheck.workspace")}</option>
+                    ${HEALTH_CHECKS.map(frequency => html`<option key=${frequency} value=${frequency}>${t(`healthCheck.${frequency}`)}</option>`)}
+                </select>
+            </label>
+            <${Field} editing=${editing} name="fallbackUrl" type="url" dir="ltr" label=${t("field.fallbackUrl")} />
         <//>
     `;
 }

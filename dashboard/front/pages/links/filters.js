@@ -172,7 +172,7 @@ const Densities = () => html`
 
 /** @param {{domains: Domains}} properties */
 function Panel({ domains }) {
-    const { tags, tagsMode, excludeTags, status, archived, from, until, expires } = filters.value;
+    const { tags, tagsMode, excludeTags, status, health, archived, from, until, expires } = filters.value;
     const chosen = listOf(tags);
     return html`
         <${TagsInput} name="tags" label=${t("field.tags")} values=${chosen} onChange=${(/** @type {string[]} */ next) => change({ tags: next.join(",") })} />
@@ -190,6 +190,13 @@ function Panel({ domains }) {
             <select name="status" onChange=${(/** @type {any} */ event) => change({ status: event.target.value })}>
                 <option value="" selected=${status === ""}>${t("filters.all")}</option>
                 ${STATUSES.map(name => html`<option key=${name} value=${name} selected=${name === status}>${t(`status.${name}`)}</option>`)}
+            </select>
+        </label>
+        <label>
+            ${t("filters.health")}
+            <select name="health" onChange=${(/** @type {any} */ event) => change({ health: event.target.value })}>
+                <option value="" selected=${health === ""}>${t("filters.all")}</option>
+                <option value="dead" selected=${health === "dead"}>${t("health.dead")}</option>
             </select>
         </label>
         <label>
@@ -229,7 +236,7 @@ const within = days => t("filters.within", { count: Number(days) });
  * @returns {Chip[]}
  */
 function chipsOf(domains) {
-    const { tags, tagsMode, excludeTags, status, archived, domain, from, until, expires } = filters.value;
+    const { tags, tagsMode, excludeTags, status, health, archived, domain, from, until, expires } = filters.value;
     /** @param {"tags" | "excludeTags"} name @param {string} text @param {Key} label */
     const ofTags = (name, text, label) =>
         listOf(text).map(tag => ({ label: t(label), value: tag, tag, without: { [name]: listOf(text).filter(other => other !== tag).join(",") } }));
@@ -237,6 +244,7 @@ function chipsOf(domains) {
     const others = [
         ["tagsMode", "filters.tagsMode", tagsMode && t("filters.allTags")],
         ["status", "filters.status", status && t(`status.${status}`)],
+        ["health", "filters.health", health && t("health.dead")],
         ["archived", "filters.archived", archived && t(`archived.${archived}`)],
         ["domain", "field.domainId", domain && (domains.find(({ id }) => id === domain)?.fullDomain ?? domain)],
         ["from", "filters.from", from && day(`${from}T12:00`)],

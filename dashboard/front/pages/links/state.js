@@ -12,7 +12,7 @@ import { loadSparklines } from "./sparklines.js";
 
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
-/** @typedef {"search" | "tags" | "tagsMode" | "excludeTags" | "status" | "archived" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
+/** @typedef {"search" | "tags" | "tagsMode" | "excludeTags" | "status" | "health" | "archived" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
 
 export const PAGE_SIZE = 50;
 
@@ -24,7 +24,7 @@ export const LAST_DAY = "9998-12-31";
 export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY && text <= LAST_DAY;
 
 /** No filter, whatever the order of the list. */
-export const UNFILTERED = { search: "", tags: "", tagsMode: "", excludeTags: "", status: "", archived: "", domain: "", from: "", until: "", expires: "" };
+export const UNFILTERED = { search: "", tags: "", tagsMode: "", excludeTags: "", status: "", health: "", archived: "", domain: "", from: "", until: "", expires: "" };
 
 export const DEFAULT_ORDER = { sortBy: "createdAt", sortOrder: "desc" };
 
@@ -61,6 +61,7 @@ export const filters = computed(() => {
         tagsMode: value("tagsMode") === "all" && listOf(value("tags")).length > 1 ? "all" : "",
         excludeTags: value("excludeTags"),
         status: STATUSES.find(status => status === value("status")) ?? /** @type {const} */ (""),
+        health: value("health") === "dead" ? /** @type {const} */ ("dead") : /** @type {const} */ (""),
         archived: ARCHIVED.find(chosen => chosen === value("archived")) ?? /** @type {const} */ (""),
         domain: value("domain"),
         from: dayOf("from"),
@@ -95,9 +96,9 @@ export function listAddress(chosen) {
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
-    const { search, tags, tagsMode, excludeTags, status, archived, domain, from, until, expires } = filters.value;
+    const { search, tags, tagsMode, excludeTags, status, health, archived, domain, from, until, expires } = filters.value;
     const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
-    const chosen = { archived: archived || undefined, domainId: domain || undefined };
+    const chosen = { health: health || undefined, archived: archived || undefined, domainId: domain || undefined };
     return { search, tags, tagsMode, excludeTags, status, ...chosen, expiresWithin: expires, ...created };
 }
 

@@ -26,13 +26,13 @@ export function filtersToSave() {
  * @param {{filters: import("../../core/view_endpoints.js").SavedView["filters"]}} view
  */
 export function addressOfView({ filters: saved }) {
-    const { search = "", tags = "", tagsMode = "", excludeTags = "", status = "", archived = "" } = saved;
+    const { search = "", tags = "", tagsMode = "", excludeTags = "", status = "", health = "", archived = "" } = saved;
     const { domainId: domain = "", expiresWithin: expires = "" } = saved;
     const from = dayOf(saved.createdFrom);
     const until = dayOf(saved.createdBefore, -1);
     const { sortBy, sortOrder } = { ...DEFAULT_ORDER, ...saved };
     const ofTags = { tags, tagsMode: tagsMode === "any" ? "" : tagsMode, excludeTags };
-    return listAddress({ search, ...ofTags, status, archived, domain, from, until, expires, sortBy, sortOrder, page: 1 });
+    return listAddress({ search, ...ofTags, status, health, archived, domain, from, until, expires, sortBy, sortOrder, page: 1 });
 }
 
 /**

@@ -69,12 +69,12 @@ class Answer:
 
 
 class Lookup:
-    """The queries of one verification, which share a deadline and a byte budget. Create it inside a running loop."""
+    """Queries that share a deadline and a byte budget. Create it inside a running loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
         self._now = asyncio.get_running_loop().time
         self._awake_at = self._now()
-        self._deadline = self._awake_at + DEADLINE_SECONDS
+        self._deadline = self._awake_at + (DEADLINE_SECONDS if seconds is None else seconds)
         self._bytes_left = MAX_BYTES
         self._resolvers = settings.DNS_RESOLVERS or system_resolvers()
 

@@ -1,0 +1,234 @@
+"""The checks that are due: which links, and what their results change. Any number of hosts can run it concurrently."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.utils import timezone
+
+from accounts.health_checks import HealthCheck
+from common.database import execute, fetch, in_one_transaction
+from common.host import cache_versions, vitals
+from common.http.urls import canonical_destination
+from events.outbox import emit
+from events.types import EventType
+from links.codes import short_url_of
+from links.health.hosts import HostBusy, name_of
+from links.health.probe import check
+from links.health.states import HealthStatus, Result, State, next_check, state_after
+from links.models import Link
+
+# Checks mostly wait for other hosts. Each thread has a connection to the database.
+THREADS = 4
+# So many links are leased, and so many of these checked: the others of a host get later times, in one statement.
+_LEASED, _CHECKED, _CHECKED_OF_HOST = 1000, 16 * THREADS, 3
+# What a check of a host takes, with its pauses.
+_STEP = timedelta(seconds=4)
+# Longer than a batch takes. The links leased by a host that dies are due again after the lease.
+_LEASE = "30 minutes"
+
+_LEASE_DUE = f"""
+UPDATE links_linkhealth h SET due_at = now() + interval '{_LEASE}'
+FROM (
+    SELECT h.link_id, l.destination, coalesce(l.health_check, w.health_check) AS frequency
+    FROM links_linkhealth h JOIN links_link l ON l.id = h.link_id JOIN accounts_workspace w ON w.id = l.owner_id
+    WHERE h.due_at <= now() ORDER BY h.due_at LIMIT {_LEASED} FOR NO KEY UPDATE OF h SKIP LOCKED
+) due WHERE h.link_id = due.link_id
+RETURNING h.link_id, h.due_at, due.destination, due.frequency, h.is_requested
+"""  # noqa: S608 # built from constants
+# The link first, as its own updates do.
+_LOCK = """
+SELECT h.status, h.failures, h.failing_since, l.is_dead, l.owner_id
+FROM links_link l JOIN links_linkhealth h ON h.link_id = l.id
+WHERE l.id = %(link)s AND h.due_at = %(leased)s FOR NO KEY UPDATE OF l, h
+"""
+_STORE = """
+UPDATE links_linkhealth SET status = %(status)s, failures = %(failures)s, failing_since = %(since)s,
+    checked_at = coalesce(%(checked)s, checked_at), problem = %(problem)s, due_at = %(due)s, is_requested = false
+WHERE link_id = %(link)s
+"""
+_MARK = "UPDATE links_link SET is_dead = %(dead)s WHERE id = %(link)s RETURNING links_codes_of(id)"
+_PUT_OFF = """
+UPDATE links_linkhealth SET due_at = greatest(
+    now() + interval '5 seconds', (SELECT free_at FROM links_checkedhost WHERE name = %(host)s)
+) WHERE link_id = %(link)s AND due_at = %(leased)s
+"""
+# Otherwise the many links of a host, whose checks take days, would be before all others in the queue.
+_PLAN = """
+WITH planned AS (
+    INSERT INTO links_checkedhost AS c (name, free_at, planned_until)
+    VALUES (%(host)s, now(), now() + cardinality(%(links)s::bigint[]) * %(step)s)
+    ON CONFLICT (name) DO UPDATE
+        SET planned_until = greatest(c.planned_until, now()) + cardinality(%(links)s::bigint[]) * %(step)s
+    RETURNING planned_until
+)
+UPDATE links_linkhealth h SET due_at = planned_until - (cardinality(%(links)s::bigint[]) - place) * %(step)s
+FROM planned, unnest(%(links)s::bigint[]) WITH ORDINALITY wanted (link_id, place)
+WHERE h.link_id = wanted.link_id AND h.due_at = %(leased)s
+"""
+_RETURN = "UPDATE links_linkhealth SET due_at = now() WHERE link_id = ANY(%(links)s) AND due_at = %(leased)s"
+# Links with the default of their workspace, in the order of their creation. The first check is within a day.
+_ENLIST = """
+WITH part AS (
+    SELECT link_id, created_at FROM links_searchable
+    WHERE owner_id = %(owner)s AND (created_at, link_id) > (%(created)s, %(link)s)
+    ORDER BY created_at, link_id LIMIT 5000
+), enlisted AS (
+    INSERT INTO links_linkhealth (link_id, due_at)
+    SELECT part.link_id, now() + random() * interval '1 day' FROM part JOIN links_link l ON l.id = part.link_id
+    LEFT JOIN links_linkhealth h ON h.link_id = l.id
+    WHERE l.health_check IS NULL AND (h.due_at IS NULL OR h.due_at > now() + %(longest)s) ORDER BY 1
+    ON CONFLICT (link_id) DO UPDATE SET due_at = EXCLUDED.due_at
+)
+SELECT created_at, link_id FROM part ORDER BY created_at DESC, link_id DESC LIMIT 1
+"""
+_START = (datetime(1970, 1, 1, tzinfo=UTC), 0)
+# Checks that are later than the frequency allows are those of a former one.
+_LONGEST = {HealthCheck.DAILY: timedelta(days=2), HealthCheck.WEEKLY: timedelta(days=8)}
+_WITH_DEFAULT = "SELECT id, health_check FROM accounts_workspace WHERE health_check <> 'off'"
+
+
+class Leased(NamedTuple):
+    link_id: int
+    due_at: datetime
+    destination: str
+    frequency: str
+    is_requested: bool
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the checks have not ended meanwhile."""
+        return self.frequency != HealthCheck.OFF or self.is_requested
+
+    @property
+    def host(self) -> str:
+        return name_of(canonical_destination(self.destination).host)
+
+
+def check_due() -> int:
+    """Check every link that is due, and return their number."""
+    checked = 0
+    with ThreadPoolExecutor(THREADS, "check") as pool:
+        while leased := lease_due():
+            for link in leased:
+                if not link.is_wanted:
+                    record(link, None)
+            chosen = choose([link for link in leased if link.is_wanted])
+            futures = {link: pool.submit(_check, link.destination) for link in chosen}
+            while wait(futures.values(), timeout=1).not_done:
+                vitals.beat()
+            for link, future in futures.items():
+                result = future.result()
+                if result is None:
+                    execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at, "host": link.host})
+                else:
+                    record(link, result)
+            checked += len(chosen)
+    return checked
+
+
+def choose(leased: Sequence[Leased]) -> list[Leased]:
+    """The links of these that are checked at once. The others of their hosts get later times."""
+    by_host: dict[str, list[Leased]] = defaultdict(list)
+    for link in leased:
+        by_host[link.host].append(link)
+    chosen: list[Leased] = []
+    for host, links in by_host.items():
+        chosen += links[:_CHECKED_OF_HOST]
+        if later := links[_CHECKED_OF_HOST:]:
+            values = {"host": host, "links": [link.link_id for link in later], "step": _STEP}
+            execute(_PLAN, {**values, "leased": later[0].due_at})
+    if returned := chosen[_CHECKED:]:
+        execute(_RETURN, {"links": [link.link_id for link in returned], "leased": returned[0].due_at})
+    return chosen[:_CHECKED]
+
+
+def lease_due() -> list[Leased]:
+    return [Leased(*row) for row in fetch(_LEASE_DUE)]
+
+
+def _check(url: str) -> Result | None:
+    """In a thread of the pool. None: too many checks of the host are under way."""
+    try:
+        return check(url)
+    except HostBusy:
+        return None
+    finally:
+        connection.close()
+
+
+def record(leased: Leased, result: Result | None) -> None:
+    """Store what a check has found, unless the link has changed since the lease.
+
+    ``result`` is None if checks have ended: nothing is known of the destination any more.
+    """
+    frequency, now = HealthCheck(leased.frequency), timezone.now()
+    changed_codes: list[str] = in_one_transaction(lambda: _record(leased, result, frequency, now))
+    cache_versions.bump(codes=changed_codes)
+
+
+def _record(leased: Leased, result: Result | None, frequency: HealthCheck, now: datetime) -> list[str]:
+    rows = fetch(_LOCK, {"link": leased.link_id, "leased": leased.due_at})
+    if not rows:
+        return []
+    [(status, failures, since, was_dead, owner_id)] = rows
+    state = State()
+    if result is not None:
+        is_regular = frequency is not HealthCheck.OFF
+        state = state_after(State(status, failures, since), result, now, is_regular=is_regular)
+    values: dict[str, Any] = {
+        "link": leased.link_id,
+        "status": state.status,
+        "failures": state.failures,
+        "since": state.failing_since,
+        "checked": None if result is None else now,
+        "problem": None if result is None else result.problem,
+        "due": next_check(state, frequency, now),
+    }
+    execute(_STORE, values)
+    is_dead = state.status == HealthStatus.DEAD
+    if is_dead == was_dead:
+        return []
+    [(codes,)] = fetch(_MARK, {"link": leased.link_id, "dead": is_dead})
+    if result is not None:
+        kind = EventType.DESTINATION_UNHEALTHY if is_dead else EventType.DESTINATION_RECOVERED
+        emit(owner_id, kind, _event(leased, state, result), link_id=leased.link_id)
+    return list(codes)
+
+
+def _event(leased: Leased, state: State, result: Result) -> dict[str, Any]:
+    link = Link.objects.select_related("domain").get(pk=leased.link_id)
+    return {
+        "link": {
+            "id": str(link.public_id),
+            "shortUrl": short_url_of(link),
+            "originalUrl": link.original_url,
+            "targetUrl": link.target_url,
+            "fallbackUrl": link.fallback_url,
+            "title": link.title,
+            "tags": link.tags,
+            "externalId": link.external_id,
+        },
+        "url": leased.destination,
+        "problem": result.problem,
+        "failingSince": state.failing_since,
+    }
+
+
+class Enlisting:
+    """Walks through the links of workspaces whose default is to check them, a part of each in one call."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[datetime, int]] = {}
+
+    def go_on(self) -> None:
+        for owner_id, frequency in fetch(_WITH_DEFAULT):
+            created, link_id = self._places.pop(owner_id, _START)
+            values = {"owner": owner_id, "created": created, "link": link_id, "longest": _LONGEST[frequency]}
+            for place in fetch(_ENLIST, values):
+                self._places[owner_id] = place

@@ -1,0 +1,108 @@
+"""Hosts that are called: one request in two seconds, whichever host of the installation sends it, and robots.txt.
+
+All hosts of a registered domain count as one, so that nobody gets more checks by more names.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+from urllib.robotparser import RobotFileParser
+
+from common.database import execute, fetch
+from common.http.urls import is_address
+from common.outbound import Answer, OutboundError, send
+from common.outbound.requests import AGENT
+from domains.names import registered_domain
+
+PAUSE_SECONDS = 2.0
+# A check that would wait for longer is put off.
+_LONGEST_WAIT_SECONDS = 8.0
+_ROBOTS_HOURS = 24
+_SECONDS = 10.0
+
+# Nobody may keep the threads of the checks busy with a host that does not answer.
+_AFTER_TIMEOUT = timedelta(minutes=10)
+
+_RESERVE = """
+INSERT INTO links_checkedhost AS h (name, free_at)
+VALUES (%(name)s, clock_timestamp() + %(pause)s * interval '1 s')
+ON CONFLICT (name) DO UPDATE
+    SET free_at = greatest(h.free_at, clock_timestamp()) + %(pause)s * interval '1 s'
+    WHERE h.free_at <= clock_timestamp() + %(longest)s * interval '1 s'
+RETURNING extract(epoch FROM free_at - clock_timestamp())::float8 - %(pause)s
+"""
+_SLOW_DOWN = "UPDATE links_checkedhost SET free_at = clock_timestamp() + %(pause)s WHERE name = %(name)s"
+_ROBOTS = "SELECT robots FROM links_checkedhost WHERE name = %(name)s AND free_at > now()"
+_REMEMBER = """
+INSERT INTO links_checkedhost (name, free_at, robots)
+VALUES (%(name)s, now() + %(hours)s * interval '1 hour', %(robots)s)
+ON CONFLICT (name) DO UPDATE SET free_at = EXCLUDED.free_at, robots = EXCLUDED.robots
+"""
+_FORGET = """
+DELETE FROM links_checkedhost
+WHERE free_at < now() - interval '1 hour' AND coalesce(planned_until, '-infinity') < now()
+"""
+
+
+class HostBusy(Exception):
+    """Other checks of this host have the next seconds."""
+
+
+class Disallowed(Exception):
+    """The owner of the host does not want this URL to be called."""
+
+
+def name_of(host: str) -> str:
+    """The name of the row of a canonical host."""
+    return host if is_address(host) else registered_domain(host.rstrip("."))
+
+
+def slow_down(host: str) -> None:
+    """The host did not answer in time."""
+    execute(_SLOW_DOWN, {"name": name_of(host), "pause": _AFTER_TIMEOUT})
+
+
+def await_turn(host: str) -> None:
+    """Wait until the host may be called. Raises HostBusy if that takes long."""
+    values = {"name": name_of(host), "pause": PAUSE_SECONDS, "longest": _LONGEST_WAIT_SECONDS}
+    turn = fetch(_RESERVE, values)
+    if not turn:
+        raise HostBusy
+    time.sleep(max(0.0, turn[0][0]))
+
+
+def require_allowed(url: str, *, origin: str, host: str) -> None:
+    """Raises Disallowed by the host's robots.txt, and OutboundError or HostBusy if it has to be read and cannot be."""
+    known = fetch(_ROBOTS, {"name": origin})
+    robots = known[0][0] if known else _read(origin, host)
+    parser = RobotFileParser()
+    parser.parse(robots.splitlines())
+    if not parser.can_fetch(AGENT, url):
+        raise Disallowed
+
+
+def call(method: str, url: str, host: str, **options: Any) -> Answer:
+    """Send a request when it is the host's turn. Raises OutboundError or HostBusy."""
+    await_turn(host)
+    try:
+        return send(method, url, seconds=_SECONDS, allow_http=True, **options)
+    except OutboundError as error:
+        if error.reason == "timeout":
+            slow_down(host)
+        raise
+
+
+def forget_hosts() -> int:
+    return execute(_FORGET)
+
+
+def _read(origin: str, host: str) -> str:
+    answer = call("GET", f"{origin}/robots.txt", host)
+    if answer.status >= 500:
+        # Then nobody may call the host (RFC 9309, 2.3.1.4), but its owner has not said so.
+        raise OutboundError("protocol", "The host has no readable robots.txt.")
+    robots = answer.body.decode("utf-8", "replace").replace("\0", "") if answer.status == 200 else ""
+    execute(_REMEMBER, {"name": origin, "hours": _ROBOTS_HOURS, "robots": robots})
+    return robots

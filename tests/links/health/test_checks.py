@@ -1,0 +1,253 @@
+"""From the setting of a link or its workspace to the place where visitors go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from accounts.models import Workspace
+from accounts.services import NewAccount
+from events.models import Event, Listener
+from links.destinations.lookup import read_target
+from links.health import checks
+from links.health.checks import Enlisting
+from links.health.states import Result, Verdict
+from links.models import Link, LinkHealth
+from testing.fastlane.lanes import fast
+from testing.outbound.servers import answering
+from testing.redirects.visits import request
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FALLBACK = "https://fallback.example/"
+MakeLink = Callable[..., dict[str, Any]]
+
+
+def run_checks(hours: float = 0) -> None:
+    """Let the clock of the checks advance, and check what is due then."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE links_linkhealth SET due_at = due_at - %(time)s, failing_since = failing_since - %(time)s,"
+            " checked_at = checked_at - %(time)s",
+            {"time": timedelta(hours=hours)},
+        )
+    call_command("check_destinations", "--once")
+
+
+def health(api: APIClient, link: dict[str, Any]) -> tuple[str, str | None]:
+    shown = api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["health"]
+    return shown["status"], shown["problem"]
+
+
+def kill(server: Any) -> None:
+    server.manner = answering("404 Not Found")
+    for _ in range(3):
+        run_checks(hours=13)
+
+
+@pytest.fixture
+def checked(server: Any, make_link: MakeLink) -> dict[str, Any]:
+    """A permanent link to the server, with a fallback, that is checked daily."""
+    server.manner = answering()
+    return make_link(
+        f"http://127.0.0.1:{server.port}/page", healthCheck="daily", fallbackUrl=FALLBACK, redirectType=301,
+        utm={"source": "news"},
+    )  # fmt: skip
+
+
+def test_visitors_go_to_the_fallback_while_the_destination_is_dead(
+    api: APIClient, alice: NewAccount, visitor: Client, server: Any, checked: dict[str, Any]
+) -> None:
+    Listener.objects.create(
+        workspace=alice.workspace, feed_types=["destination.unhealthy", "destination.recovered"]
+    )
+    own = f"http://127.0.0.1:{server.port}/page?utm_source=news"
+    code, path = checked["shortCode"], f"/api/urls/{checked['_id']}"
+    visit = request(f"/{code}")
+
+    def seen() -> tuple[int, str]:
+        """Of the view, which the fast lane must equal."""
+        response, in_lane = visitor.get(f"/{code}"), fast(visit)
+        assert in_lane is not None
+        assert f"Location: {response['Location']}\r\n".encode() in in_lane.response
+        return response.status_code, response["Location"]
+
+    run_checks()
+    assert health(api, checked) == ("healthy", None)
+    assert seen() == (301, own)
+    server.manner = answering("404 Not Found")
+    for _ in range(2):
+        run_checks(hours=26)
+        assert health(api, checked) == ("healthy", "404")
+        assert seen() == (301, own)
+    run_checks(hours=13)
+    assert health(api, checked) == ("dead", "404")
+    assert seen() == (302, f"{FALLBACK}?utm_source=news")
+    simulated = api.post(f"{path}/simulate", {}).json()["data"]
+    assert simulated["outcome"]["location"] == f"{FALLBACK}?utm_source=news"
+    [detail] = [step["detail"] for step in simulated["steps"] if step["check"] == "target"]
+    assert detail == (
+        "The destination is the fallbackUrl of the link, because checks have found its own destination dead,"
+        f" {FALLBACK}?utm_source=news."
+    )
+    server.manner = answering()
+    run_checks(hours=26)
+    assert health(api, checked) == ("healthy", None)
+    assert seen() == (301, own)
+    events = Event.objects.order_by("position").values_list(
+        "type", "data__problem", "data__url", "data__link__id"
+    )
+    assert list(events) == [
+        ("destination.unhealthy", "404", own.partition("?")[0], checked["_id"]),
+        ("destination.recovered", None, own.partition("?")[0], checked["_id"]),
+    ]
+
+
+def test_the_ledger_of_visits_says_which_destination_was_served(
+    api: APIClient, visitor: Client, server: Any, checked: dict[str, Any]
+) -> None:
+    def visit() -> None:
+        visitor.get(f"/{checked['shortCode']}")
+        call_command("drain_clicks", "--once")
+
+    visit()
+    kill(server)
+    visit()
+    api.put(f"/api/urls/{checked['_id']}", {"fallbackUrl": "https://other.example/"})
+    visit()
+    server.manner = answering()
+    run_checks(hours=26)
+    visit()
+    log = api.get(f"/api/analytics/{checked['_id']}/clicks").json()["data"]["clicks"]
+    own = f"http://127.0.0.1:{server.port}/page"
+    assert [click["location"] for click in log] == [own, "https://other.example/", FALLBACK, own]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "location"),
+    [
+        ({"targetUrl": "https://new.example/"}, "unknown", "https://new.example/?utm_source=news"),
+        ({"healthCheck": "off"}, "unknown", None),
+        ({"healthCheck": None}, "unknown", None),
+        ({"healthCheck": "weekly"}, "dead", f"{FALLBACK}?utm_source=news"),
+        ({"title": "New"}, "dead", f"{FALLBACK}?utm_source=news"),
+        ({"fallbackUrl": None}, "dead", None),
+    ],
+)
+def test_a_change_of_the_destination_or_the_end_of_checks_ends_the_death(
+    api: APIClient, visitor: Client, server: Any, checked: dict[str, Any],
+    changes: dict[str, Any], status: str, location: str | None,
+) -> None:  # fmt: skip
+    kill(server)
+    assert health(api, checked)[0] == "dead"
+    assert api.put(f"/api/urls/{checked['_id']}", changes).status_code == 200
+    assert health(api, checked)[0] == status
+    own = f"http://127.0.0.1:{server.port}/page?utm_source=news"
+    assert visitor.get(f"/{checked['shortCode']}")["Location"] == (location or own)
+
+
+def test_links_follow_the_default_of_their_workspace(
+    api: APIClient, alice: NewAccount, visitor: Client, server: Any, make_link: MakeLink
+) -> None:
+    server.manner = answering("404 Not Found")
+    url, workspace = f"http://127.0.0.1:{server.port}/", f"/api/workspaces/{alice.workspace.public_id}"
+    link, other = make_link(url, fallbackUrl=FALLBACK), make_link(url, healthCheck="off")
+    run_checks(hours=48)
+    assert server.requests == []
+    assert (
+        api.patch(workspace, {"healthCheck": "daily"}).json()["data"]["workspace"]["healthCheck"] == "daily"
+    )
+    for _ in range(4):
+        run_checks(hours=26)
+    assert [health(api, each) for each in (link, other)] == [("dead", "404"), ("unknown", None)]
+    assert visitor.get(f"/{link['shortCode']}")["Location"] == FALLBACK
+    api.patch(workspace, {"healthCheck": "off"})
+    assert health(api, link)[0] == "unknown"
+    # The processes of a host hear of it by the notification of the trigger.
+    target: Any = read_target("sho.rt", link["shortCode"])
+    assert target.location == url
+    server.requests.clear()
+    run_checks(hours=48)
+    assert server.requests == []
+    assert LinkHealth.objects.filter(due_at=None).count() == 1
+
+
+def test_each_link_of_a_workspace_is_enlisted_once(
+    api: APIClient, alice: NewAccount, server: Any, make_link: MakeLink
+) -> None:
+    links = {Link.objects.get(public_id=make_link()["_id"]).pk for _ in range(3)}
+    Workspace.objects.filter(pk=alice.workspace.pk).update(health_check="weekly")
+    enlisting = Enlisting()
+    for _ in range(4):
+        enlisting.go_on()
+    assert set(LinkHealth.objects.values_list("pk", flat=True)) == links
+    due = list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True))
+    enlisting.go_on()
+    assert list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True)) == due
+
+
+def test_two_hosts_share_the_links_that_are_due(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_LEASE_DUE", checks._LEASE_DUE.replace("LIMIT 1000", "LIMIT 4"))
+    for _ in range(6):
+        make_link(healthCheck="weekly")
+    leased = [checks.lease_due() for _ in range(3)]
+    assert [len(batch) for batch in leased] == [4, 2, 0]
+    assert len({link.link_id for batch in leased for link in batch}) == 6
+
+
+def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLink) -> None:
+    for number in range(6):
+        make_link(f"https://shop{number}.example.com/", healthCheck="daily")
+    other = make_link("https://other.example/", healthCheck="daily")
+    leased = checks.lease_due()
+    chosen = checks.choose(leased)
+    assert [link.destination for link in chosen] == [
+        *(f"https://shop{number}.example.com/" for number in range(3)),
+        other["originalUrl"],
+    ]
+    planned = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("due_at")
+    times = [health.due_at - planned[0].due_at for health in planned]
+    assert times == [timedelta(seconds=4 * number) for number in range(3)]
+    # A second batch continues where the first one ends.
+    LinkHealth.objects.filter(pk=planned[0].pk).update(due_at=leased[0].due_at)
+    checks.choose([leased[0]] * 3 + [link for link in leased if link.link_id == planned[0].pk])
+    last = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("-due_at")
+    assert last[0].due_at - last[1].due_at == timedelta(seconds=4)
+
+
+def test_a_result_for_a_former_destination_is_dropped(api: APIClient, checked: dict[str, Any]) -> None:
+    [leased] = checks.lease_due()
+    api.put(f"/api/urls/{checked['_id']}", {"targetUrl": "https://new.example/"})
+    checks.record(leased, Result(Verdict.BLOCKED, "403"))
+    assert health(api, checked) == ("unknown", None)
+
+
+def test_a_deleted_link_is_not_checked_and_keeps_its_health_until_it_is_gone(
+    api: APIClient, visitor: Client, server: Any, checked: dict[str, Any]
+) -> None:
+    kill(server)
+    api.delete(f"/api/urls/{checked['_id']}")
+    server.requests.clear()
+    run_checks(hours=26)
+    assert server.requests == []
+    api.post(f"/api/urls/{checked['_id']}/undelete")
+    assert health(api, checked)[0] == "dead"
+    assert visitor.get(f"/{checked['shortCode']}")["Location"] == f"{FALLBACK}?utm_source=news"
+    api.delete(f"/api/urls/{checked['_id']}")
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM links_deletedlink")
+    assert not LinkHealth.objects.exists()
+
+
+def test_the_command_refuses_to_run_if_outbound_is_off(settings: Settings) -> None:
+    settings.OUTBOUND = False
+    with pytest.raises(CommandError, match=r"OUTBOUND is off\."):
+        call_command("check_destinations", "--once")
