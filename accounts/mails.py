@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, override
 
 from accounts.models import User
-from common.errors import TooManyAttempts
+from common.errors import Conflict, TooManyAttempts
 from common.http.current_request import accepted_languages
 from common.http.languages import page_language
 from limits.attempts import Limit, spend_attempt
@@ -39,6 +39,11 @@ _NO_RECIPIENT = {550, 551, 553}
 _PLAIN_ADDRESS = re.compile(r"[\w.+'-]+@[\w.-]+")
 
 log = logging.getLogger(__name__)
+
+
+class NoMail(Conflict):
+    code = "no_mail"
+    message = "This service sends no mails: its operator has not set EMAIL_URL."
 
 
 class MailProblem(Enum):

@@ -68,6 +68,7 @@ class Scope(TextChoices):
     QR_WRITE = "qr:write", "Create and delete QR codes"
     KEYS_WRITE = "keys:write", "Nothing yet: reserved for keys that manage keys"
     MEMBERS_WRITE = "members:write", "Manage the workspace and its members"
+    WEBHOOKS_WRITE = "webhooks:write", "Read and manage webhooks"
 
     @property
     def bit(self) -> int:
@@ -76,7 +77,9 @@ class Scope(TextChoices):
 
 _SCOPE_BITS = {scope: 1 << position for position, scope in enumerate(Scope)}
 # They concern the whole workspace, so a key that is limited to some of its links cannot have them.
-WORKSPACE_SCOPES = frozenset({Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE})
+WORKSPACE_SCOPES = frozenset(
+    {Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE, Scope.WEBHOOKS_WRITE}
+)
 
 
 def bits_of(scopes: Iterable[str]) -> int:

@@ -45,6 +45,16 @@ def _pattern(hosts: str) -> str:
     return f"^(.+[.])?({names})$"
 
 
+_PATTERNS = {name: re.compile(_pattern(hosts)) for name, hosts in _HOSTS.items()}
+
+
+def channel_of(site: str) -> str:
+    """The same as `channel_in_sql` of a host."""
+    if site in (DIRECT, UNKNOWN):
+        return site
+    return next((name for name, pattern in _PATTERNS.items() if pattern.match(site)), REFERRAL)
+
+
 def channel_in_sql(site: str) -> str:
     """SQL: the channel of a click with this host, as reports have it, if no code was scanned."""
     cases = " ".join(f"WHEN {site} ~ '{_pattern(hosts)}' THEN '{name}'" for name, hosts in _HOSTS.items())

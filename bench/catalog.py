@@ -64,6 +64,8 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "clicks-capture": "Recording a click: the part of a redirect that waits for the journal",
         "clicks-drain": "Clicks/s that one drainer on one core moves from the journal into every table, links by Zipf",
         "clicks-drain-random": "The same for 200,000 links at random",
+        "clicks-drain-events": "The first of these, while every workspace listens to its clicks",
+        "clicks-drain-random-events": "The second of these, while every workspace listens to its clicks",
         "clicks-beside-drain": "p99 of the API while a drainer counts a backlog, relative to the p99 without one",
         "clicks-two-drainers": "Two drainers on links of one owner, as a multiple of one",
         "clicks-reports": "Overview of a link with 10,000,000 clicks in a year",

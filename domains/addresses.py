@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from common.http.short_urls import short_url_of_host
 from common.http.urls import LOOPBACK_HOSTS, Destination
 from domains.models import Domain, DomainStatus
 
@@ -57,8 +58,3 @@ def address_of(domain: Domain | None) -> DomainAddress:
         status=domain.status,
         is_default=False,
     )
-
-
-def short_url_of_host(host: str | None) -> str:
-    """The base URL of a customer's host (always https), or of the default domain for None."""
-    return settings.BASE_URL if host is None else f"https://{host}"

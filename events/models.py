@@ -5,6 +5,9 @@ from django.db import models
 from django.db.models import Value
 
 from accounts.models import Workspace
+from events.webhooks.models import Cursor as Cursor
+from events.webhooks.models import Delivery as Delivery
+from events.webhooks.models import Webhook as Webhook
 
 _NONE = Value([], output_field=ArrayField(models.TextField()))
 

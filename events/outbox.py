@@ -12,18 +12,24 @@ from uuid import UUID
 import orjson
 
 from common.database import execute, fetch
+from common.http.short_urls import short_url_of_host
 from events.models import Event
 from events.types import EventType
 
 _EMIT = "SELECT events_emit(%(workspace)s, %(type)s, %(link)s, %(data)s::jsonb)"
 _LISTENS = "SELECT events_listens(%(workspace)s, %(type)s)"
-# Below the horizon, so that nobody can add an event before the last one that was read.
-_READ = """
+_HORIZON = "SELECT events_horizon()"
+# Of all types, so that a page takes no longer if few are wanted.
+_REACH = 10_000
+_NEXT = """
 SELECT id, position, workspace_id, type, link_id, time, data FROM events_event
-WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(id)s::uuid)
-    AND position < (SELECT events_horizon()) AND type = ANY(%(types)s)
-ORDER BY position, id LIMIT %(limit)s
+WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(id)s::uuid) AND position < %(horizon)s
+ORDER BY position, id
 """
+_READ = f"""
+SELECT * FROM ({_NEXT} LIMIT {_REACH}) read WHERE type = ANY (%(types)s) ORDER BY position, id LIMIT %(limit)s
+"""  # noqa: S608 # built from constants
+_LAST_READ = f"SELECT position, id FROM ({_NEXT} OFFSET {_REACH - 1} LIMIT 1) read"  # noqa: S608 # built from constants
 
 
 class Place(NamedTuple):
@@ -53,11 +59,38 @@ def listens(workspace_id: int, kind: EventType) -> bool:
     return bool(answer)
 
 
-def read_events(workspace_id: int, after: Place, types: Collection[str], limit: int) -> list[Event]:
-    """The next events of these types, at most ``limit``."""
-    values = {"workspace": workspace_id, "types": list(types), "limit": limit, **after._asdict()}
-    return list(Event.objects.raw(_READ, values))
+class Page(NamedTuple):
+    """Events, and the place after which the next ones are."""
+
+    events: list[Event]
+    next: Place
 
 
-def place_of(event: Event) -> Place:
-    return Place(event.position, event.id)
+def read_events(workspace_id: int, after: Place, types: Collection[str], limit: int) -> Page:
+    """The next events of these types, at most ``limit``; fewer, or none, do not mean that there are no more.
+
+    No transaction can add an event before the end of the page any more.
+    """
+    [(horizon,)] = fetch(_HORIZON)
+    values = {
+        "workspace": workspace_id,
+        "types": list(types),
+        "limit": limit,
+        "horizon": horizon,
+        **after._asdict(),
+    }
+    events = list(Event.objects.raw(_READ, values))
+    if len(events) == limit:
+        return Page(events, Place(events[-1].position, events[-1].id))
+    last = fetch(_LAST_READ, values)
+    return Page(events, Place(*last[0]) if last else max(after, Place(horizon, START.id)))
+
+
+def shown_data(data: dict[str, Any]) -> dict[str, Any]:
+    """The data of an event as clients get them: with the short URL of its link."""
+    link = data.get("link")
+    if link:
+        code = link["customCode"] or link["shortCode"]
+        rest = {name: value for name, value in link.items() if name != "domain"}
+        data = {**data, "link": {**rest, "shortUrl": f"{short_url_of_host(link['domain'])}/{code}"}}
+    return data

@@ -126,9 +126,9 @@ def _was_rejected(error: Error) -> bool:
 # Batches of clicks share this advisory lock: a move waits for them, so that a batch knows whose link it counts.
 COUNTING_LOCK = 5_823_145
 # A key share lock prevents deletion of the counter, but not updates by others.
-_KEEP = (
-    "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE"
-)
+_KEEP = """
+SELECT link_id, owner_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE
+"""
 _EXISTING = """
 SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])
 UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[])
@@ -139,7 +139,7 @@ WITH deleted AS MATERIALIZED (
 )
 UPDATE links_deletedlink d SET clicks = d.clicks + added.clicks
 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks), deleted
-WHERE d.link_id = added.link_id AND d.link_id = deleted.link_id RETURNING d.link_id
+WHERE d.link_id = added.link_id AND d.link_id = deleted.link_id RETURNING d.link_id, d.owner_id
 """
 # Choose a slot of the owners' totals that requests never write: the first one that no other drainer has locked.
 # The lock lasts until the end of the transaction, and so do the methods of `_ADD`.
@@ -155,7 +155,7 @@ _ADD = """
 UPDATE links_clickcounter c SET clicks = c.clicks + added.clicks
 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks)
 WHERE c.link_id = added.link_id AND c.link_id = ANY(%s::bigint[])
-RETURNING c.link_id
+RETURNING c.link_id, c.owner_id
 """
 
 
@@ -193,16 +193,17 @@ def existing_links(link_ids: Collection[int], *, keep: bool = False) -> set[int]
         return set()
     with prepared_cursor() as cursor:
         cursor.execute(_KEEP if keep else _EXISTING, [integer_array(link_ids)] * (1 if keep else 2))
-        return {link_id for (link_id,) in cursor.fetchall()}
+        return {link_id for link_id, *_ in cursor.fetchall()}
 
 
-def add_clicks(clicks: Mapping[int, int]) -> set[int]:
-    """Add to the counters of these links in the caller's transaction. Returns those that exist or can be undeleted.
+def add_clicks(clicks: Mapping[int, int]) -> dict[int, int]:
+    """Add to the counters of these links in the caller's transaction. Returns the owners of those that exist or can be
+    undeleted.
 
     These links cannot be deleted before the transaction ends. The changed counters stay locked until then, so call
     this last. It locks them in order to prevent deadlocks.
     """
-    added: set[int] = set()
+    added: dict[int, int] = {}
     remaining = dict(clicks)
     while remaining:
         added |= _add_to_existing(remaining)
@@ -212,28 +213,28 @@ def add_clicks(clicks: Mapping[int, int]) -> set[int]:
     return added
 
 
-def _add_to_existing(clicks: Mapping[int, int]) -> set[int]:
-    """Add to the counters of those links that are not deleted, and return them."""
+def _add_to_existing(clicks: Mapping[int, int]) -> dict[int, int]:
+    """Add to the counters of those links that are not deleted, and return their owners."""
     added = {link_id: number for link_id, number in clicks.items() if number}
     with prepared_cursor() as cursor:
-        existing: set[int] = set()
+        existing: dict[int, int] = {}
         if len(added) < len(clicks):
             cursor.execute(_KEEP, [integer_array(link_id for link_id in clicks if link_id not in added)])
-            existing = {link_id for (link_id,) in cursor.fetchall()}
+            existing = dict(cursor.fetchall())
         if added:
             cursor.execute(_CHOOSE_SLOT)
             links = sorted(added)
             ids, numbers = integer_array(links), integer_array(added[link_id] for link_id in links)
             cursor.execute(_ADD, [ids, numbers, ids])
-            existing |= {link_id for (link_id,) in cursor.fetchall()}
+            existing |= dict(cursor.fetchall())
     return existing
 
 
-def _add_to_deleted(clicks: Mapping[int, int]) -> set[int]:
-    """Add to the clicks of those links that are deleted and can be undeleted, and return them."""
+def _add_to_deleted(clicks: Mapping[int, int]) -> dict[int, int]:
+    """Add to the clicks of those links that are deleted and can be undeleted, and return their owners."""
     if not clicks:
-        return set()
+        return {}
     with prepared_cursor() as cursor:
         links = integer_array(clicks)
         cursor.execute(_ADD_TO_DELETED, [links, links, integer_array(clicks.values())])
-        return {link_id for (link_id,) in cursor.fetchall()}
+        return dict(cursor.fetchall())

@@ -17,7 +17,7 @@ from os import urandom
 
 from django.conf import settings
 
-from domains.addresses import short_url_of_host
+from common.http.short_urls import short_url_of_host
 from links.models import MAX_CODE, Link
 
 CODE_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase

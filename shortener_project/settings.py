@@ -341,6 +341,8 @@ SPECTACULAR_SETTINGS = {
             "name": "Keys",
             "description": "API keys with scopes, for programs that need less than everything.",
         },
+        {"name": "Events", "description": "What happened in a workspace, for programs that ask."},
+        {"name": "Webhooks", "description": "Events of a workspace, sent to other programs and people."},
         {"name": "History", "description": "Who changed what, and former values."},
     ],
     # Docstrings are for developers; the descriptions in the schema modules are for API clients.
@@ -353,6 +355,7 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATION_PARAMETERS": False,
     # Not drf-spectacular's hook that names choices: `common.openapi.operations` names them in lists, too.
     "POSTPROCESSING_HOOKS": [
+        "events.webhooks.openapi.describe_messages",
         "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
         "common.openapi.document.describe_defaults",
         "common.openapi.document.unwrap_parameters",

@@ -25,6 +25,7 @@ from analytics.counting.batch import (
     count_or_store_dead_letter,
     next_limit,
 )
+from analytics.counting.click_events import forget_links
 from analytics.counting.enrichment import Place
 from analytics.counting.raw_clicks import ClickTexts
 from analytics.counting.segments import (
@@ -116,6 +117,7 @@ class Drainer:
         """Assume nothing about the next database: it may be one restored from a dump. A smaller batch is quicker."""
         self._offsets.clear()
         self._texts.clear()
+        forget_links()
         self._has_checked_losses = False
         self._limit = max(1, self._limit // 10)
 

@@ -27,6 +27,8 @@ _ROWS = (
     "analytics_rawclick"
     " (link_id, minute, microsecond, client, place, referrer, reason, branch, kind, scanned, is_unique)"
 )
+_ROWS_WITH_ID = _ROWS.replace("(", "(id, ")
+_pack_id = Struct(">hiq").pack
 # The number of columns, and each one's size and value.
 _ROW = Struct(">hiqiiiiiiiiiiiiiiihi?i?")
 # The reason, the client, the place and the referrer.
@@ -87,9 +89,16 @@ class ClickTexts:
 
 
 def copy_clicks(
-    batch: Sequence[Facts], branches: Mapping[int, object], unique: set[int], texts: ClickTexts
+    batch: Sequence[Facts],
+    branches: Mapping[int, object],
+    unique: set[int],
+    texts: ClickTexts,
+    ids: Sequence[int] = (),
 ) -> None:
-    """Store requests. ``branches``, and ``unique`` clicks that led to one of them, by their places in the batch."""
+    """Store requests. ``branches``, and ``unique`` clicks that led to one of them, by their places in the batch.
+
+    ``ids``: of all requests, if the caller has taken them.
+    """
     numbers: Mapping[str, int] = {}
     by_week: dict[int, Mapping[str, int]] = {}
     weeks = {facts[0] // _WEEK for facts in batch}
@@ -115,4 +124,6 @@ def copy_clicks(
                 4, numbers[referrer], 4, numbers[reason], 4, branch, 2, kind, 1, scanned, 1, place in unique,
             )
         )  # fmt: skip
-    copy_rows(_ROWS, rows)
+    if ids:
+        rows = [_pack_id(12, 8, number) + row[2:] for number, row in zip(ids, rows, strict=True)]
+    copy_rows(_ROWS_WITH_ID if ids else _ROWS, rows)

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db import connection
 
+from analytics.counting.click_events import click_listeners, emit_clicks, next_click_ids
 from analytics.counting.closed_days import closed_day
 from analytics.counting.day_visitors import add_visitors
 from analytics.counting.days import Day, OneClick, add_days
@@ -133,18 +134,24 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     branches = _branches(batch)
     counted = _Counted()
     counted.add(batch, branches)
+    listeners = click_listeners()
+    ids = next_click_ids(len(batch)) if listeners else []
     if not branches:
-        copy_clicks(batch, branches, set(), texts)
+        copy_clicks(batch, branches, set(), texts, ids)
     closed = closed_day(min(counted.days))
     unique = counted.add_visitors(branches)
     # Only now is it known which clicks on branches are unique.
     if branches:
-        copy_clicks(batch, branches, unique, texts)
+        copy_clicks(batch, branches, unique, texts, ids)
     add_days(counted.days, counted.outcomes, slot, closed)
     # Locks the counters: from here on, a link can only be deleted after this commit.
-    deleted = links - add_clicks(counted.clicks(links))
+    owners = add_clicks(counted.clicks(links))
+    deleted = links - owners.keys()
     if deleted:
         _delete(deleted, slot)
+    heard = {link: owner for link, owner in owners.items() if owner in listeners} if listeners else {}
+    if heard:
+        emit_clicks(batch, ids, branches, heard)
     add_batch(batch, counted.days, counted.outcomes, deleted)
     if counted.unreported:
         add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})

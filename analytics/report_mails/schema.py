@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from accounts.mails import NoMail
 from analytics.report_mails.due import FACTOR, LEAST_USUAL, USUAL_WEEKS
-from analytics.report_mails.subscriptions import NoMail
 from common.openapi.operations import Operation, describe
 from common.openapi.responses import Representation, flag
 

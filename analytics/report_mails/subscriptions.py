@@ -9,10 +9,10 @@ from typing import NamedTuple
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
+from accounts.mails import NoMail
 from accounts.models import User, Workspace
 from analytics.models import ReportMail
 from common.database import in_one_transaction
-from common.errors import Conflict
 
 PATH = "/reports/unsubscribe/"
 
@@ -23,11 +23,6 @@ class Subscription(StrEnum):
     WEEKLY = "weekly"
     MONTHLY = "monthly"
     ALERTS = "alerts"
-
-
-class NoMail(Conflict):
-    code = "no_mail"
-    message = "This service sends no mails: its operator has not set EMAIL_URL."
 
 
 class Choice(NamedTuple):

@@ -12,14 +12,13 @@ import re
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from hashlib import blake2b
 from struct import Struct
 from typing import NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
 
+from analytics.counting.click_events import public_click_id
 from analytics.models import MINUTE_MICROSECONDS, Kind
 from analytics.reports.costs import admit, fetch_bounded
 from analytics.reports.periods import RequestedRange
@@ -27,7 +26,7 @@ from analytics.reports.raw import meeting_filters
 from analytics.reports.scope import Scope
 from analytics.reports.selected import Clicks
 from common.errors import FieldError, InvalidFields
-from common.secrets import derive_key, seal, unseal
+from common.secrets import seal, unseal
 
 # A page of few links reads at most this many of their requests, and merges the newest ones of each link.
 REACH = 10_000
@@ -139,8 +138,7 @@ class LoggedClick(NamedTuple):
 
     @property
     def public_id(self) -> str:
-        """A keyed hash: the id itself would reveal the number of clicks on the whole installation."""
-        return blake2b(self.id.to_bytes(8), digest_size=16, key=_id_key(settings.SECRET_KEY)).hexdigest()
+        return public_click_id(self.id)
 
     @property
     def position(self) -> Position:
@@ -261,11 +259,6 @@ class ClickLog:
         }
         found = fetch_bounded(self._text, self._values | values)
         return found[0][0], [LoggedClick(*row) for _, *row in found if row[0] is not None]
-
-
-@cache
-def _id_key(secret: str) -> bytes:
-    return derive_key(secret, "click-id")
 
 
 def _cursor(position: Position, name: str) -> str:

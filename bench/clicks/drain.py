@@ -7,6 +7,8 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +20,8 @@ from bench.harness.cpu import process_seconds
 from bench.load.backlog import write_backlog
 from bench.load.plain_links import plain_links
 from bench.load.traffic import LINKS, Traffic
+from common.database import execute
+from events.retention import ensure_event_partitions
 
 CLICKS = 300_000
 MANY_LINKS = 200_000
@@ -37,6 +41,7 @@ def run(clicks: int, rounds: int) -> None:
     # The same garbage collector settings as manage.py drain_clicks, on one core that the database also uses.
     gc.freeze()
     gc.set_threshold(1_000_000)
+    ensure_event_partitions()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     many = plain_links(MANY_LINKS)
     for key, name, traffic in (
@@ -44,14 +49,31 @@ def run(clicks: int, rounds: int) -> None:
         ("clicks-drain-random", f"{MANY_LINKS:,} links at random", Traffic(many, uniform=True)),
     ):
         print(f"{name}: {rounds} rounds of {clicks:,} clicks, after one to warm up")
-        costs = [_drain(traffic, clicks) for _ in range(rounds + 1)][1:]
-        parts = Cost(*map(statistics.median, zip(*costs, strict=True)))
-        figure = (
-            f"{results.spread([1e6 / cost.elapsed for cost in costs], ',.0f')} clicks/s; processor time per click:"
-            f" drainer {parts.drainer:.1f} us, PostgreSQL {parts.postgresql:.1f} us; WAL {parts.wal:.0f} bytes"
-        )
-        print(f"  {figure}", flush=True)
-        results.record(key, f"{figure} ({rounds} rounds of {clicks:,})")
+        quiet: list[Cost] = []
+        heard: list[Cost] = []
+        for _ in range(rounds + 1):
+            quiet.append(_drain(traffic, clicks))
+            with _listening():
+                heard.append(_drain(traffic, clicks))
+        for suffix, costs in (("", quiet[1:]), ("-events", heard[1:])):
+            parts = Cost(*map(statistics.median, zip(*costs, strict=True)))
+            figure = (
+                f"{results.spread([1e6 / cost.elapsed for cost in costs], ',.0f')} clicks/s; processor time per click:"
+                f" drainer {parts.drainer:.1f} us, PostgreSQL {parts.postgresql:.1f} us; WAL {parts.wal:.0f} bytes"
+            )
+            print(f"  {figure}", flush=True)
+            results.record(key + suffix, f"{figure} ({rounds} rounds of {clicks:,})")
+
+
+@contextmanager
+def _listening() -> Iterator[None]:
+    """Every workspace listens to clicks: each click has an event."""
+    execute(
+        "INSERT INTO events_listener (workspace_id, feed_types) SELECT id, '{link.clicked}' FROM accounts_workspace"
+    )
+    yield
+    execute("DELETE FROM events_listener")
+    execute("TRUNCATE events_event")
 
 
 def _drain(traffic: Traffic, clicks: int) -> Cost:

@@ -51,5 +51,6 @@ class Migration(migrations.Migration):
             __file__,
             'history.sql',
             'keys.sql',
+            'events.sql',
         ),
     ]

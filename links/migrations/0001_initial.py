@@ -341,5 +341,6 @@ class Migration(migrations.Migration):
             'notifications.sql',
             'history.sql',
             'deletion.sql',
+            'events.sql',
         ),
     ]

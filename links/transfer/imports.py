@@ -22,6 +22,8 @@ from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID, address_of
 from domains.models import Domain
 from domains.selectors import find_domain
+from events.outbox import emit
+from events.types import EventType
 from links import rules
 from links.bulk.creation import Drafting, DryRun, store_drafts
 from links.bulk.services import MAX_ITEMS, results_of_items
@@ -83,13 +85,18 @@ def import_links(
     def batch() -> list[Result]:
         return [importer.draft(row) for row in islice(source.rows, MAX_ITEMS)]
 
+    rows = refused = 0
     # Parse the next batch while the database stores this one. Parsing needs no database.
     with ThreadPoolExecutor(max_workers=1) as reader:
         upcoming = reader.submit(batch)
         while drafts := upcoming.result():
             upcoming = reader.submit(batch)
             for draft, verdict in zip(drafts, finish([draft.verdict for draft in drafts]), strict=True):
+                refused += isinstance(verdict, ServiceError)
+                rows += 1
                 yield draft._replace(verdict=verdict)
+    if not dry_run:
+        emit(owner.pk, EventType.IMPORT_FINISHED, {"created": rows - refused, "refused": refused})
 
 
 class Imported(NamedTuple):

@@ -39,6 +39,7 @@ _OF_COMMAND = {
     # A batch of clicks takes about a second. A client that freezes during COPY is not idle, so only the statement
     # timeout ends it.
     "drain_clicks": _BACKGROUND,
+    "deliver_events": _BACKGROUND,
     "follow_changes": _BACKGROUND,
     "recheck_domains": _BACKGROUND,
     "check_destinations": _BACKGROUND,

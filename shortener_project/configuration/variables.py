@@ -384,6 +384,9 @@ DOMAINS_PER_ACCOUNT = accounts.integer(
 QR_CODES_PER_ACCOUNT = accounts.integer(
     "QR_CODES_PER_ACCOUNT", 100_000, "QR codes that an account can have; 0: no limit."
 )
+WEBHOOKS_PER_WORKSPACE = accounts.integer(
+    "WEBHOOKS_PER_WORKSPACE", 20, "Webhooks that a workspace can have; 0: none."
+)
 WORKSPACES_PER_ACCOUNT = accounts.integer(
     "WORKSPACES_PER_ACCOUNT",
     10,

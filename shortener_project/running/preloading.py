@@ -19,6 +19,7 @@ from common.host import metric_files
 
 # The commands that run as processes of the service.
 CHECK_DESTINATIONS = "links.management.commands.check_destinations"
+DELIVER_EVENTS = "events.management.commands.deliver_events"
 DRAIN_CLICKS = "analytics.management.commands.drain_clicks"
 FOLLOW_CHANGES = "links.management.commands.follow_changes"
 HOUSEKEEPING = "shortener_project.management.commands.housekeeping"
@@ -26,7 +27,8 @@ PREPARE_DATABASE = "shortener_project.management.commands.prepare_database"
 RECHECK_DOMAINS = "domains.management.commands.recheck_domains"
 _MODULES = (
     *("shortener_project.wsgi", "shortener_project.management.commands.serve"),
-    *(CHECK_DESTINATIONS, DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
+    *(CHECK_DESTINATIONS, DELIVER_EVENTS, DRAIN_CLICKS, FOLLOW_CHANGES),
+    *(HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
 )
 
 

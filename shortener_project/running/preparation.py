@@ -34,6 +34,7 @@ from accounts.services import NewAccount, create_account
 from analytics.visitors.useragent import build_rules
 from common.database import is_outage
 from common.host.processes import rename
+from events.clock import align_positions
 from shortener_project.operator_groups import write_operator_groups
 from shortener_project.running.schema import is_incomplete, refuse_foreign_migrations
 from shortener_project.running.supervisor import Child
@@ -100,6 +101,7 @@ def _is_migration_due() -> bool:
 def _finish(before: Callable[[], None]) -> NewAccount | None:
     write_storage_limits()
     write_operator_groups()
+    align_positions()
     # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
     # the owner: otherwise the service that exits could be the only one that knows the secrets.
     before()

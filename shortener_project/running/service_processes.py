@@ -67,6 +67,7 @@ def service_processes(
         background(CLICK_DRAINER, preloading.DRAIN_CLICKS),
         background("housekeeping", preloading.HOUSEKEEPING),
         background("re-check of domains", preloading.RECHECK_DOMAINS),
+        background("delivery of events", preloading.DELIVER_EVENTS),
         *([background("check of destinations", preloading.CHECK_DESTINATIONS)] if settings.OUTBOUND else []),
     ]
 

@@ -24,4 +24,4 @@ def scoped_client(workspace: Workspace, creator: User, *scopes: str, **limits: A
     return key_client(scoped_key(workspace, creator, *scopes, **limits).text)
 
 
-_OF_WORKSPACE = (Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE)
+_OF_WORKSPACE = (Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE, Scope.WEBHOOKS_WRITE)

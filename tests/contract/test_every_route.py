@@ -102,6 +102,9 @@ DOCUMENTED = {
     ("GET", "/api/analytics"),
     ("GET", "/api/analytics/clicks"),
     ("GET", "/api/analytics/sparklines"),
+    ("GET", "/api/events"),
+    ("GET", "/api/events/feed"),
+    ("PUT", "/api/events/feed"),
     ("GET", "/api/analytics/report-mails"),
     ("PUT", "/api/analytics/report-mails"),
     ("GET", "/api/analytics/shares"),
@@ -140,7 +143,7 @@ LARGE_BODIES = {
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views", "/api/tag"),
-    "/api/utm-templates",
+    *("/api/utm-templates", "/api/events"),
     *DOCUMENTATION,
 )
 

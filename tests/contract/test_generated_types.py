@@ -84,7 +84,7 @@ def test_every_type_of_the_components_has_a_name_of_its_own(described: dict[str,
         for path in inline_types(schema, component, is_component=True)
     ]
     # Fields of any object, in the history and in an export, and details of an error: objects without described keys.
-    assert unnamed == ["Change.before", "Change.after", "Error.data", "ExportAccountData.parts"]
+    assert unnamed == ["Change.before", "Change.after", "Error.data", "Event.data", "ExportAccountData.parts"]
 
 
 def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         ),
         *("LinkChangesRequest", "UpdateTagRequest"),
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
-        *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest"),
+        *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest", "UpdateEventFeedRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
         *("SelectedExportRequest", "CheckRequest"),
     }

@@ -1080,6 +1080,7 @@ export const texts = {
     "scope.domains.write": "Domains hinzufügen, prüfen, ändern und löschen",
     "scope.qr.write": "QR-Codes anlegen und löschen",
     "scope.members.write": "Arbeitsbereich und Mitglieder verwalten",
+    "scope.webhooks.write": "Webhooks lesen und verwalten",
     "via.page": "Ein gelöschtes Konto",
     "menu.account": "Kontomenü",
     "menu.theme": "Farben",

@@ -1069,6 +1069,7 @@ export const texts = {
     "scope.domains.write": "Add, verify, change and delete domains",
     "scope.qr.write": "Create and delete QR codes",
     "scope.members.write": "Manage the workspace and its members",
+    "scope.webhooks.write": "Read and manage webhooks",
     "via.page": "A deleted account",
     "menu.account": "Account menu",
     "menu.theme": "Theme",

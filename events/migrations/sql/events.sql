@@ -4,18 +4,22 @@
 -- The database's clock, so that positions are above those of any earlier life of the database: a restore into another
 -- cluster, or to an earlier time, begins with lower transaction ids. No database has 2^29 transactions a second.
 CREATE FUNCTION events_new_offset() RETURNS bigint LANGUAGE sql VOLATILE AS $$
-    SELECT (extract(epoch FROM clock_timestamp())::bigint << 29) - pg_current_xact_id()::text::bigint
+    SELECT (extract(epoch FROM clock_timestamp()) * (1 << 29))::bigint - pg_current_xact_id()::text::bigint
 $$;
--- Not models of Django, so that nothing that empties the tables of models empties these two rows.
+-- Not models of Django, so that nothing that empties the tables of models empties these.
 CREATE TABLE events_offset (value bigint NOT NULL, server text);
 COMMENT ON TABLE events_offset IS 'One row: what makes a transaction id the position of an event.';
 COMMENT ON COLUMN events_offset.value IS 'Added to transaction ids.';
 COMMENT ON COLUMN events_offset.server IS 'System and timeline of the database. Null: not known yet.';
 INSERT INTO events_offset (value) VALUES (events_new_offset());
-CREATE TABLE events_clock (reached timestamptz NOT NULL);
-COMMENT ON TABLE events_clock IS 'One row: up to when the clock has emitted what no change causes, such as the end of a link.';
+CREATE TABLE events_clock (
+    type text PRIMARY KEY, reached timestamptz NOT NULL DEFAULT now(), link_id bigint NOT NULL DEFAULT 9223372036854775807
+);
+COMMENT ON TABLE events_clock IS 'Up to when the clock has emitted events that no change causes, such as the end of a link.';
+COMMENT ON COLUMN events_clock.type IS 'Type of events.';
 COMMENT ON COLUMN events_clock.reached IS 'Emitted up to this time, inclusive.';
-INSERT INTO events_clock VALUES (now());
+COMMENT ON COLUMN events_clock.link_id IS 'Emitted up to this link of that time, inclusive.';
+INSERT INTO events_clock (type) VALUES ('link.started'), ('link.expired'), ('key.expiring');
 
 CREATE FUNCTION events_position() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT value + pg_current_xact_id()::text::bigint FROM events_offset
@@ -25,15 +29,23 @@ CREATE FUNCTION events_horizon() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT value + pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM events_offset
 $$;
 
--- Raises the offset on another server or timeline. The lock waits for transactions that use the former offset.
-CREATE FUNCTION events_align(current_server text) RETURNS void LANGUAGE plpgsql AS $$
+-- Raises the offset on another server or timeline. The lock waits for transactions that use the former offset. Some
+-- providers lack the functions that identify a server: there, an operator sets the server to NULL after a restore.
+CREATE FUNCTION events_align() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    identity text := 'unknown';
 BEGIN
-    IF (SELECT server IS NOT DISTINCT FROM current_server FROM events_offset) THEN
+    BEGIN
+        SELECT system_identifier || ' ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) INTO identity
+        FROM pg_control_system();
+    EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
+    END;
+    IF (SELECT server IS NOT DISTINCT FROM identity FROM events_offset) THEN
         RETURN;
     END IF;
     LOCK TABLE events_event IN SHARE MODE;
-    UPDATE events_offset SET server = current_server, value = greatest(value, events_new_offset())
-    WHERE server IS DISTINCT FROM current_server;
+    UPDATE events_offset SET server = identity, value = greatest(value, events_new_offset())
+    WHERE server IS DISTINCT FROM identity;
 END $$;
 
 -- A UUIDv7 with microseconds, so that the ids of a transaction have the order of their creation.

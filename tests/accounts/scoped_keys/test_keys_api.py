@@ -89,7 +89,7 @@ def test_the_contracts_key_is_unchanged(alice: NewAccount, bearer: APIClient) ->
         ({"scopes": "urls:read"}, "scopes", "not_a_list"),
         ({"scopes": ["urls:read", "x"]}, "scopes.1", "invalid_choice"),
         ({"scopes": ["URLS:READ"]}, "scopes.0", "invalid_choice"),
-        ({"scopes": ["urls:read"] * 9}, "scopes", "max_length"),
+        ({"scopes": ["urls:read"] * 10}, "scopes", "max_length"),
         ({"onlyOwn": None}, "onlyOwn", "null"),
         ({"onlyOwn": 1}, "onlyOwn", "invalid"),
         ({"expiresAt": "soon"}, "expiresAt", "invalid"),

@@ -23,6 +23,7 @@ from testing.cases import for_each
 from testing.contract.every_route import UNKNOWN_ID
 
 LINK = {"originalUrl": "https://example.com/"}
+WEBHOOK = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/hooks"}
 # Looks like an id, so that statements with it equal those with an unknown one.
 TAG = "01890000-0000-7000-8000-00000000cafe"
 _VALUES = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\\x[0-9a-f]+|\d+")
@@ -144,6 +145,21 @@ TABLE = {
     "GET /api/analytics/{urlId}/devices": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}/geographic": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}/clicks": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
+    "GET /api/events": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
+    "GET /api/events/feed": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
+    "PUT /api/events/feed": Row(ADMIN, 200, {"types": []}, scope=Scope.WEBHOOKS_WRITE),
+    "GET /api/webhooks": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
+    "POST /api/webhooks": Row(ADMIN, 201, WEBHOOK, scope=Scope.WEBHOOKS_WRITE),
+    "GET /api/webhooks/{id}": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
+    "PATCH /api/webhooks/{id}": Row(ADMIN, 200, {"name": "Renamed"}, scope=Scope.WEBHOOKS_WRITE),
+    "DELETE /api/webhooks/{id}": Row(ADMIN, 200, {}, scope=Scope.WEBHOOKS_WRITE),
+    "POST /api/webhooks/{id}/test": Row(ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE),
+    "POST /api/webhooks/{id}/rotate-secret": Row(ADMIN, 200, {}, scope=Scope.WEBHOOKS_WRITE),
+    "GET /api/webhooks/{id}/deliveries": Row(ADMIN, 200, scope=Scope.WEBHOOKS_WRITE),
+    "POST /api/webhooks/{id}/deliveries/{deliveryId}/resend": Row(ADMIN, 201, {}, scope=Scope.WEBHOOKS_WRITE),
+    "POST /api/webhooks/{id}/replay": Row(
+        ADMIN, 200, {"from": "2026-01-05T09:30:00Z"}, scope=Scope.WEBHOOKS_WRITE
+    ),
     "GET /api/qr-codes": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/qr-codes": Row(EDITOR, 201, {"urlId": "link"}, scope=Scope.QR_WRITE),
     "GET /api/qr-codes/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
@@ -175,6 +191,7 @@ class Site(NamedTuple):
             "{invitationId}",
             "{token}",
             "{changeId}",
+            "{deliveryId}",
             "{name}",
         ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
@@ -211,6 +228,8 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
     )
     code = owner.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
     design = owner.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
+    webhook = owner.post("/api/webhooks", WEBHOOK).json()["data"]["webhook"]["_id"]
+    delivery = owner.post(f"/api/webhooks/{webhook}/test", {}).json()["data"]["delivery"]["_id"]
     third = account("third@example.com")
     add_member(workspace, third, Role.EDITOR)
     member = account("member@example.com", plan="pro")
@@ -223,6 +242,8 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
             "domains": str(domain.public_id),
             "qr-codes": code,
             "qr-designs": design,
+            "webhooks": webhook,
+            "{deliveryId}": delivery,
             "{name}": TAG,
             "{memberId}": str(third.user.public_id),
             "{invitationId}": str(invitation.public_id),

@@ -73,7 +73,7 @@ def test_a_click_is_counted_once_however_often_its_link_is_deleted_meanwhile(
 
     counts = {link.pk: 3, **dict.fromkeys(Link.objects.exclude(pk=link.pk).values_list("pk", flat=True), 1)}
     with transaction.atomic(), connection.execute_wrapper(flip):
-        assert add_clicks(counts) == counts.keys()
+        assert add_clicks(counts).keys() == counts.keys()
     assert clicks_of(link.pk) == 3
     assert [clicks_of(pk) for pk in counts if pk != link.pk] == [1] * len(others)
 
@@ -116,7 +116,7 @@ def committed_while_another_waits(call: Callable[[], Any]) -> Iterator[list[Any]
 
 def count(link_id: int) -> set[int]:
     with transaction.atomic():
-        return add_clicks({link_id: 1})
+        return set(add_clicks({link_id: 1}))
 
 
 @pytest.mark.parametrize("first", ["drainer", "request"])

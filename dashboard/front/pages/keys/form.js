@@ -23,6 +23,7 @@ const ROLES_OF_SCOPES = [
     ["domains:write", "admin"],
     ["qr:write", "editor"],
     ["members:write", "admin"],
+    ["webhooks:write", "admin"],
 ];
 /** @param {Scope} scope */
 export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, scope);

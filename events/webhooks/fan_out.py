@@ -1,0 +1,181 @@
+"""Makes deliveries of the events that endpoints want.
+
+Each endpoint has cursors into the events of its workspace. A transaction that locks a cursor inserts the deliveries of
+the next events and moves the cursor past them, so each event becomes a delivery once, whoever is killed when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from common.database import fetch, in_one_transaction
+from common.ids import new_public_id
+from events.types import EventType
+from events.webhooks.grouping import Grouping, grouping_of
+from events.webhooks.models import Cursor, CursorKind, Delivery, Webhook
+
+# Events that are read at once.
+_READ = 1_000
+# While so many deliveries of an endpoint are due, no more are made: their events wait in their own table.
+_MOST_DUE = 500
+_MOST_DUE_GROUPS = 10
+_PAUSE = timedelta(seconds=1)
+_FIRST_ID = UUID(int=0)
+
+_CURSORS = """
+SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
+WHERE c.next_at <= now() AND w.disabled_reason IS NULL
+    AND NOT EXISTS (SELECT FROM bans_ban b WHERE b.owner_id = w.workspace_id)
+    AND (c.kind = 'replay' OR EXISTS (
+        SELECT FROM events_event e WHERE e.workspace_id = w.workspace_id
+            AND (e.position, e.id) > (c.position, c.event_id) AND e.position < (SELECT events_horizon())
+    ))
+ORDER BY c.next_at, c.id
+"""
+_LOCK = """
+SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
+WHERE c.id = %s AND c.next_at <= now() AND w.disabled_reason IS NULL
+FOR UPDATE OF c SKIP LOCKED FOR KEY SHARE OF w SKIP LOCKED
+"""
+_DUE = """
+SELECT count(*) FROM (
+    SELECT FROM events_delivery
+    WHERE webhook_id = %(webhook)s AND status = 'pending' AND next_at <= now() AND is_group = %(grouped)s
+    LIMIT %(most)s
+) due
+"""
+# Whether an event is wanted is asked about all that are read, so that the cursor also passes the others.
+_EVENTS = """
+SELECT e.position, e.id, e.type, e.time, e.type = ANY (%(types)s::text[]){filters}
+FROM (
+    SELECT * FROM events_event
+    WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(event)s::uuid)
+        AND position < %(until)s{times}
+    ORDER BY position, id LIMIT %(limit)s
+) e{joins}
+ORDER BY e.position, e.id
+"""
+_TIMES = " AND time >= %(begins)s AND time < %(ends)s"
+# Deleted links are known by the row that restores them.
+_JOINS = """
+LEFT JOIN links_link l ON l.id = e.link_id
+LEFT JOIN links_deletedlink x ON x.link_id = e.link_id
+LEFT JOIN domains_domain d ON d.id = coalesce(l.domain_id, (x.link ->> 'domain_id')::bigint)"""
+_FILTERS = """
+    AND (%(urls)s::uuid[] = '{}' OR coalesce(coalesce(l.public_id, x.public_id) = ANY (%(urls)s::uuid[]), false))
+    AND (%(tags)s::text[] = '{}' OR coalesce(
+        coalesce(l.tag_keys, ARRAY(SELECT jsonb_array_elements_text(x.link -> 'tag_keys'))) && %(tags)s::text[], false
+    ))
+    AND (%(domains)s::text[] = '{}' OR coalesce(coalesce(
+        d.public_id::text, CASE WHEN coalesce(l.id, x.link_id) IS NOT NULL THEN 'base' END, e.data #>> '{domain,id}'
+    ) = ANY (%(domains)s::text[]), false))"""
+
+
+class _Read(NamedTuple):
+    position: int
+    id: UUID
+    type: str
+    time: datetime
+    is_wanted: bool
+
+
+def fan_out() -> int:
+    """Move every cursor that can move once. Returns the number of events that were read."""
+    return sum(_advance(number) for (number,) in fetch(_CURSORS))
+
+
+def _advance(number: int) -> int:
+    def work() -> int:
+        if not fetch(_LOCK, [number]):
+            return 0
+        return _move(Cursor.objects.select_related("webhook").get(pk=number))
+
+    return in_one_transaction(work)
+
+
+def _move(cursor: Cursor) -> int:
+    webhook = cursor.webhook
+    grouping = grouping_of(webhook.format, cursor.kind)
+    [[now, horizon]] = fetch("SELECT now(), events_horizon()")
+    limit = min(_READ, _room(webhook, grouping))
+    if not limit:
+        Cursor.objects.filter(pk=cursor.pk).update(next_at=now + _PAUSE)
+        return 0
+    # Events below the horizon are final, so those that this reads are all there will ever be.
+    until = horizon if cursor.until is None else min(cursor.until, horizon)
+    events = _read(cursor, until, limit)
+    wanted = [event for event in events if event.is_wanted]
+    Delivery.objects.bulk_create(_deliveries(webhook, wanted, grouping))
+    if len(events) == limit:
+        cursor.position, cursor.event_id = events[-1].position, events[-1].id
+    elif cursor.kind == CursorKind.REPLAY:
+        cursor.delete()
+        return len(events)
+    else:
+        cursor.position, cursor.event_id = max((until, _FIRST_ID), (cursor.position, cursor.event_id))
+    cursor.next_at = now if grouping is None else now + grouping.interval
+    cursor.save(update_fields=["position", "event_id", "next_at"])
+    return len(events)
+
+
+def _room(webhook: Webhook, grouping: Grouping | None) -> int:
+    """How many more events may become deliveries of the endpoint now."""
+    most, size = (_MOST_DUE, 1) if grouping is None else (_MOST_DUE_GROUPS, grouping.size)
+    [[due]] = fetch(_DUE, {"webhook": webhook.pk, "most": most, "grouped": grouping is not None})
+    return (most - int(due)) * size
+
+
+def _read(cursor: Cursor, until: int, limit: int) -> list[_Read]:
+    webhook = cursor.webhook
+    has_filters = bool(webhook.url_ids or webhook.tags or webhook.domain_ids)
+    query = _EVENTS.format(
+        filters=_FILTERS if has_filters else "",
+        joins=_JOINS if has_filters else "",
+        times="" if cursor.begins_at is None else _TIMES,
+    )
+    values = {
+        "workspace": webhook.workspace_id,
+        "types": _types(cursor),
+        "position": cursor.position,
+        "event": cursor.event_id,
+        "until": until,
+        "limit": limit,
+        "urls": webhook.url_ids,
+        "tags": [tag.strip().casefold() for tag in webhook.tags],
+        "domains": webhook.domain_ids,
+        "begins": cursor.begins_at,
+        "ends": cursor.ends_at,
+    }
+    return [_Read(*row) for row in fetch(query, values)]
+
+
+def _types(cursor: Cursor) -> list[str]:
+    wanted = cursor.webhook.types
+    if cursor.kind == CursorKind.REPLAY:
+        return [kind for kind in cursor.types if kind in wanted]
+    is_of_clicks = cursor.kind == CursorKind.CLICKS
+    return [kind for kind in wanted if (kind == EventType.LINK_CLICKED) == is_of_clicks]
+
+
+def _deliveries(webhook: Webhook, events: Sequence[_Read], grouping: Grouping | None) -> list[Delivery]:
+    single = [event for event in events if grouping is None or not grouping.groups(event.type)]
+    grouped = [event for event in events if grouping is not None and grouping.groups(event.type)]
+    groups = [[event] for event in single]
+    if grouping is not None:
+        groups += [grouped[at : at + grouping.size] for at in range(0, len(grouped), grouping.size)]
+    return [
+        Delivery(
+            webhook=webhook,
+            message_id=group[0].id if at < len(single) else new_public_id(),
+            type=group[0].type,
+            is_group=at >= len(single),
+            event_ids=[event.id for event in group],
+            positions=[event.position for event in group],
+            first_time=min(event.time for event in group),
+            last_time=max(event.time for event in group),
+        )
+        for at, group in enumerate(groups)
+    ]

@@ -1,0 +1,187 @@
+"""Makes leased deliveries ready to be sent, with everything that needs the database, and sends them without it."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from time import monotonic
+from typing import NamedTuple
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.utils.translation import gettext
+
+from accounts.mails import deliver, mail_language, signature, subject_of_mail
+from accounts.models import Member
+from common.database import fetch
+from common.outbound import OutboundError, send
+from events.outbox import shown_data
+from events.webhooks.leases import LEASE_SECONDS, Leased
+from events.webhooks.messages import JSON_HEADERS, Occurred, body_of, text_of
+from events.webhooks.models import Format
+from events.webhooks.outcomes import ANSWER_BYTES, Outcome
+from events.webhooks.retries import requested_wait
+from events.webhooks.samples import sample
+from events.webhooks.secrets import signed_headers, unseal
+
+SECONDS = 15.0
+# A process that stood still since the lease must not send what another may be sending by now.
+_STALE_SECONDS = LEASE_SECONDS - SECONDS - 15
+
+_EVENTS = """
+SELECT t.delivery, e.id, e.type, e.time, e.data
+FROM unnest(%(deliveries)s::bigint[], %(workspaces)s::bigint[], %(positions)s::bigint[], %(events)s::uuid[])
+    WITH ORDINALITY t (delivery, workspace, position, id, place)
+JOIN events_event e ON e.workspace_id = t.workspace AND e.position = t.position AND e.id = t.id
+WHERE e.time >= %(first)s AND e.time <= %(last)s
+ORDER BY t.place
+"""
+
+log = logging.getLogger(__name__)
+
+
+class Parcel(NamedTuple):
+    """A delivery with its request, or with its mails. ``problem``: why it cannot be sent."""
+
+    leased: Leased
+    since: float
+    url: str = ""
+    body: bytes = b""
+    secrets: Sequence[str] = ()
+    mails: Sequence[EmailMessage] = ()
+    problem: str | None = None
+
+
+class Wrapped(NamedTuple):
+    """What is needed to read the events of a delivery."""
+
+    id: int
+    workspace: int
+    workspace_id: UUID
+    event_ids: Sequence[UUID]
+    positions: Sequence[int]
+    first_time: datetime
+    last_time: datetime
+
+
+def events_of(deliveries: Sequence[Wrapped]) -> Mapping[int, list[Occurred]]:
+    """The stored events of deliveries, in their order. One query."""
+    pairs = [
+        (item, *pair) for item in deliveries for pair in zip(item.positions, item.event_ids, strict=True)
+    ]
+    found: defaultdict[int, list[Occurred]] = defaultdict(list)
+    if not pairs:
+        return found
+    values = {
+        "deliveries": [item.id for item, _, _ in pairs],
+        "workspaces": [item.workspace for item, _, _ in pairs],
+        "positions": [position for _, position, _ in pairs],
+        "events": [event for _, _, event in pairs],
+        "first": min(item.first_time for item in deliveries),
+        "last": max(item.last_time for item in deliveries),
+    }
+    names = {item.id: item.workspace_id for item in deliveries}
+    for delivery, event, of_type, time, data in fetch(_EVENTS, values):
+        found[delivery].append(
+            Occurred(event, of_type, time, names[delivery], shown_data(orjson.loads(data)))
+        )
+    return found
+
+
+def pack(leased: Sequence[Leased]) -> list[Parcel]:
+    since = monotonic()
+    stored = events_of(
+        [
+            Wrapped(
+                one.id,
+                one.workspace,
+                one.workspace_id,
+                one.event_ids,
+                one.positions,
+                one.first_time,
+                one.last_time,
+            )
+            for one in leased
+            if not one.is_test
+        ]
+    )
+    return [
+        _pack(one, [_sample(one)] if one.is_test else stored.get(one.id, []))._replace(since=since)
+        for one in leased
+    ]
+
+
+def _sample(leased: Leased) -> Occurred:
+    return sample(leased.type, leased.message_id, leased.first_time, leased.workspace_id)
+
+
+def _pack(leased: Leased, events: Sequence[Occurred]) -> Parcel:
+    parcel = Parcel(leased, 0.0)
+    if not events:
+        # Older events are deleted.
+        return parcel._replace(problem="The events are no longer stored.")
+    if leased.format is Format.MAIL:
+        mails = _mails(leased, events)
+        return parcel._replace(mails=mails, problem=None if mails else "None of the members is left.")
+    sealed = [leased.sealed_url, leased.sealed_secret, leased.former_secret]
+    opened = [None if text is None else unseal(text, leased.endpoint) for text in sealed]
+    url, secrets = opened[0], [secret for secret in opened[1:] if secret is not None]
+    if url is None or (leased.format is Format.STANDARD and opened[1] is None):
+        return parcel._replace(problem="The secret of the installation has changed. Enter the address again.")
+    body = body_of(leased.format, leased.message_id, events, is_group=leased.is_group)
+    return parcel._replace(url=url, body=body, secrets=secrets)
+
+
+def _mails(leased: Leased, events: Sequence[Occurred]) -> list[EmailMessage]:
+    """One for each of the endpoint's members who are still members. No other address ever gets one."""
+    members = Member.objects.filter(
+        workspace=leased.workspace, user__public_id__in=leased.member_ids, user__is_active=True
+    )
+    mails = []
+    for member in members.select_related("user", "workspace").order_by("user_id"):
+        with mail_language(member.user):
+            address = f"{settings.BASE_URL}/dashboard/?workspace={member.workspace.public_id}"
+            ending = gettext("You get this mail because of the webhook {name}.").format(name=leased.name)
+            text = "\n\n".join([text_of(events), address, ending, f"{signature()}\n"])
+            subject = subject_of_mail(leased.name)
+        mails.append(EmailMessage(subject, text, to=[member.user.email]))
+    return mails
+
+
+def send_parcel(parcel: Parcel) -> Outcome | None:
+    """Send it and say what became of it. None: too late, another process may be sending it."""
+    leased = parcel.leased
+    started = monotonic()
+    if started - parcel.since > _STALE_SECONDS:
+        return None
+    outcome = Outcome(leased.id, leased.attempts, leased.webhook, None, parcel.problem, 0.0)
+    if parcel.problem is not None:
+        return outcome
+    if parcel.mails:
+        # One accepted mail is a success: a repetition would reach its reader twice.
+        problems = [deliver(mail) for mail in parcel.mails]
+        is_sent = None in problems
+        return outcome._replace(
+            error=None if is_sent else "The mail server did not accept the mail.",
+            seconds=monotonic() - started,
+        )
+    now = datetime.now(UTC)
+    headers = dict(JSON_HEADERS)
+    if parcel.secrets:
+        headers |= signed_headers(parcel.secrets, leased.message_id, now, parcel.body.decode())
+    try:
+        answer = send(
+            "POST", parcel.url, headers=headers, body=parcel.body, seconds=SECONDS, answer_bytes=ANSWER_BYTES
+        )
+    except OutboundError as error:
+        return outcome._replace(error=str(error), seconds=monotonic() - started)
+    return outcome._replace(
+        http_status=answer.status,
+        seconds=answer.seconds,
+        answer=answer.body,
+        wait=None if 200 <= answer.status < 300 else requested_wait(answer.headers, now),
+    )
