@@ -42,7 +42,7 @@ BEGIN
     -- Not before the lock.
     until := coalesce(until, clock_timestamp());
     IF NOT EXISTS (SELECT FROM events_listener) THEN
-        PERFORM pg_advisory_xact_lock(5823147);
+        PERFORM pg_advisory_xact_lock(5823148);
         UPDATE events_clock SET reached = until, link_id = 9223372036854775807
         WHERE reached < until - interval '1 minute';
         RETURN false;

@@ -113,7 +113,7 @@ DECLARE
     since events_clock;
     passed bigint;
 BEGIN
-    PERFORM pg_advisory_xact_lock(5823147);
+    PERFORM pg_advisory_xact_lock(5823148);
     SELECT * INTO since FROM events_clock WHERE type = of_type;
     EXECUTE format($sql$
         WITH due AS MATERIALIZED (
@@ -142,7 +142,7 @@ BEGIN
     IF NOT EXISTS (SELECT FROM events_listener WHERE workspace_id = NEW.owner_id) THEN
         RETURN NULL;
     END IF;
-    PERFORM pg_advisory_xact_lock_shared(5823147);
+    PERFORM pg_advisory_xact_lock_shared(5823148);
     FOR clock IN SELECT * FROM events_clock WHERE type IN ('link.started', 'link.expired') LOOP
         latest := CASE clock.type WHEN 'link.started' THEN NEW.starts_at ELSE NEW.expires_at END;
         CONTINUE WHEN latest IS NULL OR (latest, NEW.id) > (clock.reached, clock.link_id);
