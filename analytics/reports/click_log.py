@@ -70,7 +70,6 @@ SELECT inside.* FROM chosen CROSS JOIN LATERAL (
 _OF_ALL = f"""
 SELECT link_id, {_COLUMNS.replace(" ", ", ")}, 0 AS turn FROM analytics_rawclick WHERE {_BOUNDS} LIMIT %(each)s
 """  # noqa: S608 # built from constants
-_IS_CHOSEN = "EXISTS (SELECT FROM ({links}) chosen WHERE chosen.link_id = read.link_id OFFSET 0)"
 # Reads one page. The result has at least one row, and the last row that was read, too, whether it matches or not,
 # because the next page starts after it. Only the rows of the page get their texts: they are found in the table with
 # numbers, and then in the view by their position in the partition of their minute.
@@ -192,7 +191,7 @@ class ClickLog:
         condition, rows = meeting.condition, _OF_EACH if self._are_few else _OF_SOME
         if scope.number > SOME_LINKS:
             rows = _OF_ALL
-            condition += f" AND {_IS_CHOSEN.format(links=scope.links)}"
+            condition += " AND " + scope.contains("read.link_id")
         self._text = _PAGE.format(chosen=scope.chosen, rows=rows, texts=meeting.texts, condition=condition)
         self._values = scope.values | meeting.parameters | {"kinds": self._kinds}
         self._minutes = _FIRST_MINUTES

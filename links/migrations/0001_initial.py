@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Short links.',
-                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable')],
+                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('utm', {}), _negated=True), fields=['owner'], name='link_utm'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable')],
                     'constraints': [models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('owner', 'external_id'), name='link_external_id')],
                 },
             ),

@@ -33,6 +33,8 @@ def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     few, some = request.param
     monkeypatch.setattr(click_log, "FEW_LINKS", few)
     monkeypatch.setattr(click_log, "SOME_LINKS", some)
+    # Of few links, the log gets the links themselves.
+    monkeypatch.setattr(scope, "FEW_LINKS", few)
 
 
 def pages(
