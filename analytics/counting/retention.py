@@ -61,6 +61,8 @@ def has_missed_partition(error: Error) -> bool:
 def drop_before(day: date) -> None:
     """Drop the months that end on or before ``day``, and delete older clicks from the default partition."""
     with connection.cursor() as cursor:
+        # First, so that no report takes the remaining clicks for all of them.
+        cursor.execute("UPDATE analytics_closedday SET raw_from = greatest(raw_from, %s)", [day])
         cursor.execute(
             "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_rawclick'::regclass"
         )

@@ -20,9 +20,9 @@ from analytics.counting import summed_links
 from analytics.counting.audit import differences, repair
 from analytics.counting.closed_days import close_days
 from analytics.counting.imported_days import add_days
-from analytics.counting.retention import delete_clicks_of_deleted_links
+from analytics.counting.retention import delete_clicks_of_deleted_links, drop_before
 from analytics.counting.summed_links import begin_rollups, fold_changes
-from analytics.models import DayTotal, LifeCount, Rollup, RollupChange
+from analytics.models import ClosedDay, DayTotal, LifeCount, Rollup, RollupChange
 from analytics.reports import selected
 from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.clicks import drain
@@ -51,6 +51,12 @@ QUERIES: list[dict[str, str]] = [
     {"period": "30d", "limit": "1"},
     {"period": "mtd"},
     {"period": "today", "referrer": "news.example"},
+    {"period": "7d", "country": "GB", "device": "mobile", "timezone": "Asia/Kathmandu"},
+    {"period": "30d", "referrer": "direct", "browser": "Firefox", "groupBy": "url"},
+    {"period": "30d", "referrer": "-mail.example", "os": "-Windows,-unknown", "interval": "month"},
+    {"period": "24h", "channel": "referral", "groupBy": "channel"},
+    {"period": "30d", "kind": "crawler", "device": "desktop"},
+    {"period": "7d", "timezone": "Asia/Kathmandu", "limit": "2"},
     {"period": "12mo", "timezone": "America/St_Johns"},
 ]
 
@@ -269,6 +275,32 @@ def test_a_wrong_rollup_is_repaired_and_that_of_a_deleted_workspace_disappears(
     begin_rollups(clicks=3, links=1)
     delete_clicks_of_deleted_links()
     assert [row.link_id for row in DayTotal.objects.all() if row.link_id < 0] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_filters_of_a_rollup_notice_expired_clicks_and_too_many_requests(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = pk(make_link())
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    for moment in (yesterday, yesterday, datetime.now(UTC)):
+        journaled(link, moment, user_agent=FIREFOX)
+    drain()
+    begin_rollups(clicks=0, links=1)
+    week: dict[str, str] = {"period": "7d", "browser": "Firefox"}
+    assert read(api, week)["totalClicks"] == 3
+    with monkeypatch.context() as patch:
+        patch.setattr("analytics.reports.raw.MAX_REQUESTS", 2)
+        refused = api.get("/api/analytics", week)
+        assert (refused.status_code, refused.json()["data"]) == (400, {"reason": "requests", "limit": 2})
+        assert read(api, week | {"period": "today"})["totalClicks"] == 1
+    # Some of the days have expired, but their clicks are there.
+    ClosedDay.objects.update(raw_from=TODAY)
+    assert read(api, week)["totalClicks"] == 3
+    drop_before(TODAY)
+    refused = api.get("/api/analytics", week)
+    assert (refused.status_code, refused.json()["data"]["reason"]) == (400, "totals")
+    assert read(api, week | {"period": "today"})["totalClicks"] == 1
 
 
 @pytest.fixture
