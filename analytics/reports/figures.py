@@ -190,8 +190,7 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
     if edges:
-        # A look-up for each click: a hash of a million links takes longer than the clicks of a day.
-        of = ("true", scope.has_link.format("edge_click.link_id")) if scope.is_rolled else (OF_CHOSEN,)
+        of = ("true", scope.has_link_of("edge_click")) if scope.is_rolled else (OF_CHOSEN,)
         in_quarters = [
             scope.rows("analytics_quartertotal", "clicks", in_edge(number)) for number in range(edges)
         ]
@@ -214,30 +213,40 @@ def from_rollups(
 # In the order of their clicks, the links are looked up until enough are in the roll-up. To sort all of them would take
 # as long as to add up their clicks.
 _RANKING = """
-SELECT l.id, l.public_id, most.clicks, most.unique_clicks FROM (
-    SELECT link_id, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks FROM ({parts}) part
-    WHERE {is_candidate} GROUP BY 1 HAVING sum(clicks) > 0 ORDER BY clicks DESC, link_id DESC {limit}
+SELECT l.id, l.public_id, most.clicks, ({unique}) FROM (
+    SELECT link_id, sum(number)::bigint AS clicks FROM ({clicks}) part
+    GROUP BY 1 HAVING sum(number) > {least} ORDER BY clicks DESC, link_id DESC {limit}
 ) most CROSS JOIN LATERAL (
-    SELECT id, public_id FROM links_link WHERE id = most.link_id AND {has_link} OFFSET 0
+    SELECT l.id, l.public_id FROM links_link l JOIN links_searchable s ON s.link_id = l.id
+    WHERE l.id = most.link_id AND {member} OFFSET 0
 ) l ORDER BY most.clicks DESC, most.link_id DESC LIMIT %(top)s
 """
-_WHOLE_DAYS_OF_LINKS = """
-SELECT link_id, clicks, unique_clicks FROM analytics_daytotal WHERE day BETWEEN %(whole_first)s AND %(whole_last)s
-"""
-_EDGE_OF_LINKS = "SELECT link_id, clicks, unique_clicks FROM analytics_quartertotal t WHERE "
+_UNIQUE = "SELECT sum(number)::bigint FROM ({parts}) part"
+_IS_OF_PART = "(t.link_id IN (SELECT s.link_id FROM links_searchable s WHERE {member})) IS TRUE"
 
 
 def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Statement:
     """The links of a roll-up with the most clicks. Reads the days of all its links, and of others, which it leaves out
     before it adds up if most are of others.
 
-    ``of``: look only at so many links with the most clicks. Too few links then mean that there may be others.
+    ``of``: look only at so many links with the most clicks, and more than one. Too few links then mean that there may
+    be others.
     """
-    edges = [_EDGE_OF_LINKS + in_edge(number) for number in range(len(period.edges))]
+
+    def parts(column: str, links: str) -> str:
+        of_days = "analytics_daytotal", "t.day BETWEEN %(whole_first)s AND %(whole_last)s"
+        of_edges = [("analytics_quartertotal", in_edge(number)) for number in range(len(period.edges))]
+        return " UNION ALL ".join(
+            f"SELECT t.link_id, t.{column} AS number FROM {table} t WHERE {within} AND {links}"
+            for table, within in (of_days, *of_edges)
+        )
+
     text = _RANKING.format(
-        parts=" UNION ALL ".join([_WHOLE_DAYS_OF_LINKS, *edges]),
-        is_candidate=f"(link_id IN ({scope.part})) IS TRUE" if scope.part else "link_id > 0",
-        has_link=scope.has_link.format("most.link_id"),
+        clicks=parts("clicks", _IS_OF_PART.format(member=scope.member) if scope.is_part else "true"),
+        # Few links need them.
+        unique=_UNIQUE.format(parts=parts("unique_clicks", "t.link_id = most.link_id")),
+        member=scope.member,
+        least=0 if of is None else 1,
         limit="" if of is None else f"LIMIT {of:d}",
     )
     return Statement(text, parameters_of(scope, period, Wanted((), (), 0, top)))

@@ -212,7 +212,7 @@ def from_raw_clicks(
             requests=requests,
             texts=meeting.texts,
             conditions=meeting.condition,
-            has_link=scope.has_link.format("read.link_id"),
+            has_link=scope.has_link_of("read"),
         )
         others = [
             f"SELECT {Row.READ}, '', requests, 0 FROM asked",

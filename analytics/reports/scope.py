@@ -41,13 +41,11 @@ _OF_DOMAIN = """(
     SELECT r.id FROM analytics_rollup r JOIN domains_domain d ON d.id = r.domain_id
     WHERE d.public_id = %(rolled_domain)s AND d.owner_id = %(owner)s AND r.is_complete
 )"""
-# Whether a roll-up has the link in braces.
-_IS_OF_WORKSPACE = "(SELECT owner_id FROM links_searchable WHERE link_id = {}) = %(owner)s"
-_DOMAIN = "(SELECT domain_id FROM analytics_rollup WHERE id = -%(rollup)s::bigint)"
-_IS_OF_DOMAIN = _DOMAIN + " = (SELECT domain_id FROM links_searchable WHERE link_id = {})"  # noqa: S608 # constants
-_LINKS_OF_DOMAIN = (
-    "SELECT link_id FROM links_searchable WHERE owner_id = %(owner)s AND domain_id = " + _DOMAIN  # noqa: S608 # constants
-)
+# Whether a roll-up has the link of `links_searchable s`.
+_IS_OF_WORKSPACE = "s.owner_id = %(owner)s"
+_IS_OF_DOMAIN = """
+s.owner_id = %(owner)s AND s.domain_id = (SELECT domain_id FROM analytics_rollup WHERE id = -%(rollup)s::bigint)
+"""
 # The rows of a roll-up with the changes that wait.
 _OF_ROLLUP = {
     "analytics_daytotal": "analytics_rolledday",
@@ -71,8 +69,8 @@ class Scope(NamedTuple):
 
     ``number``: how many links these are, at most FEW_LINKS + 1. ``owner``: their workspace. ``rollup``: the number of
     the roll-up of the same links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
-    ``has_link``: whether it has the link in braces, in SQL. ``part``: a query for its links, if they are part of the
-    workspace's. ``is_public``: anybody reads the report.
+    ``member``: whether it has the link of `links_searchable s`, in SQL. ``is_part``: it has not all links of the
+    workspace. ``is_public``: anybody reads the report.
     """
 
     links: str
@@ -80,8 +78,8 @@ class Scope(NamedTuple):
     number: int
     owner: int
     rollup: int | None = None
-    has_link: str = ""
-    part: str = ""
+    member: str = ""
+    is_part: bool = False
     is_rolled: bool = False
     is_public: bool = False
 
@@ -97,6 +95,12 @@ class Scope(NamedTuple):
         if self.links == _LISTED:
             return f"{link} = ANY(%(listed)s::bigint[])"
         return f"EXISTS (SELECT FROM ({self.links}) chosen WHERE chosen.link_id = {link} OFFSET 0)"
+
+    def has_link_of(self, rows: str) -> str:
+        """Whether the roll-up has the link of a row of this CTE, in SQL. An index tells that of all rows at once."""
+        links = f"s.link_id = ANY(ARRAY(SELECT DISTINCT link_id FROM {rows})) AND {self.member}"  # noqa: S608 # constants
+        # The planner expects few links, but hashes the result of a subquery whose value is compared.
+        return f"(link_id IN (SELECT s.link_id FROM links_searchable s WHERE {links})) IS TRUE"  # noqa: S608 # constants
 
     @property
     def are_few(self) -> bool:
@@ -174,14 +178,14 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         links = f"{_SOME}{conditions} AND l.id IN ({matching})" if matching else _SOME + conditions
     else:
         links = f"SELECT id AS link_id FROM ({matching}) m" if matching else _ALL  # noqa: S608 # constants
-    rolled, has_link, part = "NULL", "", ""
+    rolled, member = "NULL", ""
     if links == _ALL:
-        rolled, has_link = _OF_WORKSPACE, _IS_OF_WORKSPACE
+        rolled, member = _OF_WORKSPACE, _IS_OF_WORKSPACE
     elif not limits and selection == Selection(filters=Filters(domain_id=selection.filters.domain_id)):
         # The search has found the domain among those of the workspace.
-        rolled, has_link, part = _OF_DOMAIN, _IS_OF_DOMAIN, _LINKS_OF_DOMAIN
+        rolled, member = _OF_DOMAIN, _IS_OF_DOMAIN
         values["rolled_domain"] = parse_public_id(selection.filters.domain_id or "")
-    return _found(links, values, owner.pk, rolled)._replace(has_link=has_link, part=part)
+    return _found(links, values, owner.pk, rolled)._replace(member=member, is_part=links != _ALL)
 
 
 def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL", has_link: str = "") -> Scope:
