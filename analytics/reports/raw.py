@@ -207,9 +207,10 @@ def from_raw_clicks(
     dimensions = dimensions_of(wanted.breakdowns)
     clicks = _sum_of(_totals(scope.rolled(), period)) if Kind.CLICK in parameters["read_kinds"] else "0"
     if filters_first:
-        requests = f"{clicks} + {_sum_of([outcomes_of(scope.rolled())])}"
+        # Those that are no clicks are counted by day.
+        others_too = parameters["read_kinds"] != [Kind.CLICK]
         text = _FILTERED_READ.format(
-            requests=requests,
+            requests=f"{clicks} + {_sum_of([outcomes_of(scope.rolled())])}" if others_too else clicks,
             texts=meeting.texts,
             conditions=meeting.condition,
             has_link=scope.has_link_of("read"),
