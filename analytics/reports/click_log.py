@@ -95,7 +95,8 @@ SELECT total, page.id, time, kind, reason, country, city, region, device, browse
     END, l.public_id, coalesce(l.custom_code, l.short_code), d.host, is_hit, page.number = last
 FROM reached LEFT JOIN (
     SELECT click.*, entry.number, entry.is_hit FROM entry JOIN analytics_click click USING (minute, position)
-) page ON true LEFT JOIN links_link l ON l.id = page.link_id LEFT JOIN domains_domain d ON d.id = l.domain_id
+) page ON true LEFT JOIN links_link l ON l.id = page.link_id AND l.owner_id = %(owner)s
+LEFT JOIN domains_domain d ON d.id = l.domain_id
 ORDER BY page.number
 """  # noqa: S608 # built from constants
 
@@ -128,7 +129,7 @@ class LoggedClick(NamedTuple):
     branch_name: str | None
     # None for a refusal and for an unknown branch. Without the parameters that the redirect added.
     location: str | None
-    # None if the link has been deleted since it was chosen.
+    # None if the link has been deleted, or moved, since it was chosen.
     link_id: uuid.UUID | None
     code: str
     host: str | None
@@ -193,7 +194,7 @@ class ClickLog:
             rows = _OF_ALL
             condition += " AND " + scope.contains("read.link_id")
         self._text = _PAGE.format(chosen=scope.chosen, rows=rows, texts=meeting.texts, condition=condition)
-        self._values = scope.values | meeting.parameters | {"kinds": self._kinds}
+        self._values = scope.values | meeting.parameters | {"kinds": self._kinds, "owner": scope.owner}
         self._minutes = _FIRST_MINUTES
 
     def read(self, limit: int) -> list[LoggedClick]:

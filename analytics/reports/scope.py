@@ -29,11 +29,10 @@ _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigi
 _HAS_UTM = " AND l.utm <> '{}'::jsonb"
 # Their number, and the links themselves if they are few: to find them again can take as long as the report.
 _FOUND = """
-SELECT number, CASE WHEN number < %(most)s THEN links::text END, {rolled} FROM (
-    SELECT count(*) AS number, coalesce(array_agg(link_id ORDER BY link_id), '{{}}') AS links
-    FROM (SELECT link_id FROM ({links}) c LIMIT %(most)s) c
-) found
+SELECT count(*), CASE WHEN count(*) < %(most)s THEN {listed} END, {rolled}
+FROM (SELECT link_id FROM ({links}) c LIMIT %(most)s) c
 """
+_LIST = "coalesce(array_agg(link_id ORDER BY link_id), '{}')::text"
 _LISTED = "SELECT unnest(%(listed)s::bigint[]) AS link_id"
 _ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
 _OF_WORKSPACE = "(SELECT id FROM analytics_rollup WHERE owner_id = %(owner)s AND is_complete)"
@@ -98,7 +97,7 @@ class Scope(NamedTuple):
 
     def has_link_of(self, rows: str) -> str:
         """Whether the roll-up has the link of a row of this CTE, in SQL. An index tells that of all rows at once."""
-        links = f"s.link_id = ANY(ARRAY(SELECT DISTINCT link_id FROM {rows})) AND {self.member}"  # noqa: S608 # constants
+        links = f"s.link_id = ANY(ARRAY(SELECT link_id FROM {rows})) AND {self.member}"  # noqa: S608 # constants
         # The planner expects few links, but hashes the result of a subquery whose value is compared.
         return f"(link_id IN (SELECT s.link_id FROM links_searchable s WHERE {links})) IS TRUE"  # noqa: S608 # constants
 
@@ -189,7 +188,8 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
 
 
 def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL", has_link: str = "") -> Scope:
-    text = _FOUND.format(links=links, rolled=rolled)
+    # Those of a workspace are found at once.
+    text = _FOUND.format(links=links, rolled=rolled, listed="NULL" if links == _ALL else _LIST)
     [(number, listed, rollup)] = fetch_bounded(text, {**values, "most": FEW_LINKS + 1})
     if listed is not None:
         links, values = _LISTED, {**values, "listed": listed}
