@@ -9,9 +9,12 @@ the deletion of a link must not wait for millions of rows.
 
 from __future__ import annotations
 
+from datetime import date
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.db.models import Value
 from django.db.models.functions import Now
 
 from accounts.models import User, Workspace
@@ -287,9 +290,12 @@ class UnreportedClicks(models.Model):
 
 
 class ClosedDay(models.Model):
-    """One row: the last day (UTC) that LifeCount and MonthCount include."""
+    """One row: the last day (UTC) that LifeCount and MonthCount include, and the first one with all raw clicks."""
 
     day = models.DateField(primary_key=True, db_comment="Day (UTC).")
+    raw_from = models.DateField(
+        db_default=Value(date(1970, 1, 1)), db_comment="Day (UTC) from which on no raw clicks have expired."
+    )
 
     class Meta:
         db_table_comment = "One row: the last day that analytics_lifecount and analytics_monthcount include."

@@ -220,6 +220,7 @@ class Link(models.Model):
         indexes = [
             # Empty without teams: links of personal workspaces have no creator.
             models.Index(fields=["creator"], condition=models.Q(creator__isnull=False), name="link_creator"),
+            models.Index(fields=["owner"], condition=~models.Q(utm={}), name="link_utm"),
             # Links of the default domain cost nothing here: `links_owner_domain` serves lists of any domain.
             models.Index(fields=["domain"], condition=models.Q(domain__isnull=False), name="link_domain"),
             # With the owner, so that the links of a key are counted without reading them.

@@ -372,7 +372,8 @@ describe_views = describe(
         "updateView",
         "Rename a view, or replace its filters or its report.",
         "The view.",
-        description="Fields that are not sent keep their values. `filters` and `report` are replaced as a whole.",
+        description="Fields that are not sent keep their values. `filters` and `report` are replaced as a whole."
+        " To change `report`, a key needs `analytics:read`, too.",
         examples=[{"name": "Summer campaign"}],
         errors=[ViewExists()],
     ),

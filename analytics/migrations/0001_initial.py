@@ -1,3 +1,5 @@
+import datetime
+
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
@@ -268,6 +270,7 @@ class Migration(migrations.Migration):
                 name='ClosedDay',
                 fields=[
                     ('day', models.DateField(db_comment='Day (UTC).', primary_key=True, serialize=False)),
+                    ('raw_from', models.DateField(db_comment='Day (UTC) from which on no raw clicks have expired.', db_default=models.Value(datetime.date(1970, 1, 1)))),
                 ],
                 options={
                     'db_table_comment': 'One row: the last day that analytics_lifecount and analytics_monthcount include.',

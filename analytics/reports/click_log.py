@@ -69,7 +69,6 @@ SELECT inside.* FROM chosen CROSS JOIN LATERAL (
 _OF_ALL = f"""
 SELECT link_id, {_COLUMNS.replace(" ", ", ")}, 0 AS turn FROM analytics_rawclick WHERE {_BOUNDS} LIMIT %(each)s
 """  # noqa: S608 # built from constants
-_IS_CHOSEN = "EXISTS (SELECT FROM ({links}) chosen WHERE chosen.link_id = read.link_id OFFSET 0)"
 # Reads one page. The result has at least one row, and the last row that was read, too, whether it matches or not,
 # because the next page starts after it. Only the rows of the page get their texts: they are found in the table with
 # numbers, and then in the view by their position in the partition of their minute.
@@ -95,7 +94,8 @@ SELECT total, page.id, time, kind, reason, country, city, region, device, browse
     END, l.public_id, coalesce(l.custom_code, l.short_code), d.host, is_hit, page.number = last
 FROM reached LEFT JOIN (
     SELECT click.*, entry.number, entry.is_hit FROM entry JOIN analytics_click click USING (minute, position)
-) page ON true LEFT JOIN links_link l ON l.id = page.link_id LEFT JOIN domains_domain d ON d.id = l.domain_id
+) page ON true LEFT JOIN links_link l ON l.id = page.link_id AND l.owner_id = %(owner)s
+LEFT JOIN domains_domain d ON d.id = l.domain_id
 ORDER BY page.number
 """  # noqa: S608 # built from constants
 
@@ -128,7 +128,7 @@ class LoggedClick(NamedTuple):
     branch_name: str | None
     # None for a refusal and for an unknown branch. Without the parameters that the redirect added.
     location: str | None
-    # None if the link has been deleted since it was chosen.
+    # None if the link has been deleted, or moved, since it was chosen.
     link_id: uuid.UUID | None
     code: str
     host: str | None
@@ -190,9 +190,9 @@ class ClickLog:
         condition, rows = meeting.condition, _OF_EACH if self._are_few else _OF_SOME
         if scope.number > SOME_LINKS:
             rows = _OF_ALL
-            condition += f" AND {_IS_CHOSEN.format(links=scope.links)}"
+            condition += " AND " + scope.contains("read.link_id")
         self._text = _PAGE.format(chosen=scope.chosen, rows=rows, texts=meeting.texts, condition=condition)
-        self._values = scope.values | meeting.parameters | {"kinds": self._kinds}
+        self._values = scope.values | meeting.parameters | {"kinds": self._kinds, "owner": scope.owner}
         self._minutes = _FIRST_MINUTES
 
     def read(self, limit: int) -> list[LoggedClick]:

@@ -19,11 +19,12 @@ from analytics.models import Dimension
 from analytics.reports.periods import Period
 from analytics.reports.queries import (
     CLOSED_DAY,
-    EDGE_PARTS,
     Breakdown,
     dimensions_of,
-    edge_branches,
+    edge_parameters,
+    edge_parts,
     edge_values,
+    in_edge,
     lists,
     whole_days,
 )
@@ -178,11 +179,6 @@ def from_rollups(
         "day slot clicks unique_clicks counts",
         "t.day BETWEEN %(whole_first)s AND %(whole_last)s",
     )
-    outcomes = scope.rows(
-        "analytics_busydaycount",
-        "dimension value clicks",
-        f"t.dimension = {Dimension.OUTCOME} AND t.day BETWEEN %(touched_first)s AND %(touched_last)s",
-    )
     quarters = quarter_rows(scope)
     text = "WITH " + _OF_DAYS.format(
         chosen=scope.chosen,
@@ -194,10 +190,11 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
     if edges:
-        # A look-up for each click: a hash of a million links takes longer than the clicks of a day.
-        of_clicks = scope.has_link.format("c.link_id") if scope.is_rolled else OF_CHOSEN
-        quarters_of_edges = scope.table("analytics_quartertotal")
-        text += edge_values(dimensions, edges, OF_CHOSEN, of_clicks=of_clicks, quarters=quarters_of_edges)
+        of = ("true", scope.has_link_of("edge_click")) if scope.is_rolled else (OF_CHOSEN,)
+        in_quarters = [
+            scope.rows("analytics_quartertotal", "clicks", in_edge(number)) for number in range(edges)
+        ]
+        text += edge_values(dimensions, in_quarters, *of)
     values = _OF_LINKS
     if scope.is_rolled:
         used, of_sources = chosen_sources(scope.values["rollup"], *period.whole_days)
@@ -206,8 +203,8 @@ def from_rollups(
         values = _OF_ROLLUP.format(days=whole_days(used))
     text += _COUNTED.format(
         values=values,
-        outcomes=outcomes,
-        edge_parts=EDGE_PARTS + edge_branches(dimensions, edges, OF_CHOSEN) if edges else "",
+        outcomes=outcomes_of(scope),
+        edge_parts=edge_parts(dimensions) if edges else "",
         lists=lists(wanted.breakdowns),
     )
     return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
@@ -216,36 +213,52 @@ def from_rollups(
 # In the order of their clicks, the links are looked up until enough are in the roll-up. To sort all of them would take
 # as long as to add up their clicks.
 _RANKING = """
-SELECT l.id, l.public_id, most.clicks, most.unique_clicks FROM (
-    SELECT link_id, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks FROM ({parts}) part
-    WHERE link_id > 0 GROUP BY 1 HAVING sum(clicks) > 0 ORDER BY clicks DESC, link_id DESC {limit}
+SELECT l.id, l.public_id, most.clicks, ({unique}) FROM (
+    SELECT link_id, sum(number)::bigint AS clicks FROM ({clicks}) part
+    GROUP BY 1 HAVING sum(number) > {least} ORDER BY clicks DESC, link_id DESC {limit}
 ) most CROSS JOIN LATERAL (
-    SELECT id, public_id FROM links_link WHERE id = most.link_id AND {has_link} OFFSET 0
+    SELECT l.id, l.public_id FROM links_link l JOIN links_searchable s ON s.link_id = l.id
+    WHERE l.id = most.link_id AND {member} OFFSET 0
 ) l ORDER BY most.clicks DESC, most.link_id DESC LIMIT %(top)s
 """
-_WHOLE_DAYS_OF_LINKS = """
-SELECT link_id, clicks, unique_clicks FROM analytics_daytotal WHERE day BETWEEN %(whole_first)s AND %(whole_last)s
-"""
-_EDGE_OF_LINKS = """
-SELECT link_id, clicks, unique_clicks FROM analytics_quartertotal
-WHERE day BETWEEN (%(since_{number})s::timestamptz AT TIME ZONE 'UTC')::date
-    AND (%(until_{number})s::timestamptz AT TIME ZONE 'UTC')::date
-AND start >= %(since_{number})s AND start < %(until_{number})s
-"""
+_UNIQUE = "SELECT sum(number)::bigint FROM ({parts}) part"
+_IS_OF_PART = "(t.link_id IN (SELECT s.link_id FROM links_searchable s WHERE {member})) IS TRUE"
 
 
 def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Statement:
-    """The links of a roll-up with the most clicks. Reads the days of all its links, and of others.
+    """The links of a roll-up with the most clicks. Reads the days of all its links, and of others, which it leaves out
+    before it adds up if most are of others.
 
-    ``of``: look only at so many links with the most clicks. Too few links then mean that there may be others.
+    ``of``: look only at so many links with the most clicks, and more than one. Too few links then mean that there may
+    be others.
     """
-    edges = [_EDGE_OF_LINKS.format(number=number) for number in range(len(period.edges))]
+
+    def parts(column: str, links: str) -> str:
+        of_days = "analytics_daytotal", "t.day BETWEEN %(whole_first)s AND %(whole_last)s"
+        of_edges = [("analytics_quartertotal", in_edge(number)) for number in range(len(period.edges))]
+        return " UNION ALL ".join(
+            f"SELECT t.link_id, t.{column} AS number FROM {table} t WHERE {within} AND {links}"
+            for table, within in (of_days, *of_edges)
+        )
+
     text = _RANKING.format(
-        parts=" UNION ALL ".join([_WHOLE_DAYS_OF_LINKS, *edges]),
-        has_link=scope.has_link.format("most.link_id"),
+        clicks=parts("clicks", _IS_OF_PART.format(member=scope.member) if scope.is_part else "true"),
+        # Few links need them.
+        unique=_UNIQUE.format(parts=parts("unique_clicks", "t.link_id = most.link_id")),
+        member=scope.member,
+        least=0 if of is None else 1,
         limit="" if of is None else f"LIMIT {of:d}",
     )
     return Statement(text, parameters_of(scope, period, Wanted((), (), 0, top)))
+
+
+def outcomes_of(scope: Scope) -> str:
+    """The requests that are no clicks, on the days of the period."""
+    return scope.rows(
+        "analytics_busydaycount",
+        "dimension value clicks",
+        f"t.dimension = {Dimension.OUTCOME} AND t.day BETWEEN %(touched_first)s AND %(touched_last)s",
+    )
 
 
 def quarter_rows(scope: Scope) -> str:
@@ -268,9 +281,7 @@ def parameters_of(scope: Scope, period: Period, wanted: Wanted) -> dict[str, Any
     parameters["since"], parameters["until"] = period.span
     parameters["whole_first"], parameters["whole_last"] = period.whole_days
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
-    for number, edge in enumerate(period.edges):
-        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
-    return parameters
+    return parameters | edge_parameters(period.edges)
 
 
 def final_parts(wanted: Wanted, quarters: str, *others: str) -> str:

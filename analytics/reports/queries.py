@@ -10,29 +10,29 @@ A value that is not stored has the rest of the clicks: those of ``CLIENT``, whic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
-    BRANCH,
     BROWSER_OF_CLIENT,
     COUNTRY_OF_PLACE,
     DEVICE_OF_CLIENT,
     DIRECT,
     IS_CLICK,
     LANGUAGE_OF_COUNTRY,
-    OF_ALL_LINKS,
-    OF_BRANCHES,
     OF_UNKNOWN_CLICKS,
     REGION_OF_CITY,
     SYSTEM_OF_CLIENT,
     UNKNOWN,
     WHOLE_CITY_OF_CITY,
 )
-from analytics.models import Dimension, Kind
+from analytics.models import WEEK_MINUTES, Dimension
+from analytics.reports.periods import Span
 from analytics.reports.sources import LIFETIME, Sources
+from analytics.reports.texts import LANGUAGE, grouping_for, value_parts
 
 
 class Breakdown(IntEnum):
@@ -63,14 +63,14 @@ class _Part(NamedTuple):
     ``sign``: whether to add or to subtract them.
     """
 
-    dimension: Dimension
+    dimension: int
     value: str = "value"
     sign: int = 1
 
     @property
     def is_stored(self) -> bool:
-        """Whether the list has the stored values as they are."""
-        return self.value == "value"
+        """Whether the list has the stored values as they are. Languages are in two dimensions."""
+        return self.value == "value" and self.dimension != LANGUAGE
 
 
 def _with_rest(stored: Dimension, rest: str, value: str = "value") -> tuple[_Part, ...]:
@@ -91,7 +91,11 @@ def _of_places(value: str) -> tuple[_Part, ...]:
 
 _LISTS = {
     Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN, COUNTRY_OF_PLACE),
-    Breakdown.LANGUAGE: _with_rest(Dimension.COUNTRY, UNKNOWN, LANGUAGE_OF_COUNTRY),
+    Breakdown.LANGUAGE: (
+        *_with_rest(Dimension.COUNTRY, UNKNOWN, LANGUAGE_OF_COUNTRY),
+        _Part(LANGUAGE),
+        _Part(LANGUAGE, f"'{UNKNOWN}'", -1),
+    ),
     Breakdown.CITY: _of_places(WHOLE_CITY_OF_CITY),
     Breakdown.REGION: _of_places(f"{COUNTRY_OF_PLACE} || ' ' || {REGION_OF_CITY}"),
     Breakdown.PLACE: _of_places("value"),
@@ -107,8 +111,8 @@ _LISTS = {
 }
 
 
-def dimensions_of(breakdowns: Iterable[Breakdown]) -> list[Dimension]:
-    """The stored dimensions from which these lists are made."""
+def dimensions_of(breakdowns: Iterable[Breakdown]) -> list[int]:
+    """The dimensions from which these lists are made."""
     return sorted({part.dimension for breakdown in breakdowns for part in _LISTS[breakdown]})
 
 
@@ -164,44 +168,25 @@ SELECT dimension, value, clicks FROM analytics_busydaycount
 WHERE link_id = %(link)s AND dimension = {Dimension.OUTCOME}
 AND day BETWEEN %(touched_first)s AND %(touched_last)s
 """
-# The stored values of raw clicks; null if nothing is stored.
-_CLICK_VALUES = {
-    definition.dimension: f"CASE WHEN {definition.condition or 'true'} THEN {definition.value} END"
-    for definition in OF_ALL_LINKS
-    if definition.of_clicks
-}
 # Retention deletes raw clicks. The values of deleted clicks are unknown, but they still count.
-_EDGES = """
-edge AS MATERIALIZED (
-    SELECT CASE {cases} END AS dimension, coalesce({columns}) AS value, count(*) AS clicks
-    FROM (
-        SELECT {values} FROM analytics_click c
-        WHERE {of_clicks} AND kind = {click} AND {in_minutes} AND ({in_time})
-    ) click GROUP BY GROUPING SETS ({sets}, ())
+_EDGES = f"""
+edge_click AS MATERIALIZED (
+    SELECT link_id, minute / {WEEK_MINUTES} AS week, client, place, referrer, branch, scanned, is_unique
+    FROM analytics_rawclick WHERE {IS_CLICK} AND {{of_clicks}} AND ({{in_minutes}})
+), edge AS MATERIALIZED (
+    SELECT {{grouping.columns}}, {{grouping.by}} AS by, count(*) AS clicks,
+        count(*) FILTER (WHERE is_unique) AS unique_clicks
+    FROM edge_click WHERE {{has_link}} GROUP BY GROUPING SETS ({{grouping.sets}})
 ), deleted AS (
-    SELECT (
-        SELECT coalesce(sum(clicks), 0)::bigint FROM {quarters} WHERE {of_links}
-        AND day BETWEEN %(touched_first)s AND %(touched_last)s AND ({in_start})
-    ) - (SELECT clicks FROM edge WHERE dimension IS NULL) AS clicks
+    SELECT (SELECT coalesce(sum(clicks), 0)::bigint FROM ({{quarters}}) quarter)
+        - (SELECT coalesce(sum(clicks), 0)::bigint FROM edge WHERE by = 'client') AS clicks
 ),
 """
-EDGE_PARTS = f"""
-UNION ALL
-SELECT dimension, value, clicks FROM edge WHERE value IS NOT NULL
+_EDGE_PARTS = f"""
+UNION ALL {{values}}
 UNION ALL
 SELECT unknown.*, deleted.clicks FROM (VALUES {OF_UNKNOWN_CLICKS}) unknown (dimension, value), deleted
 WHERE dimension = ANY(%(summed)s::smallint[]) AND deleted.clicks > 0
-"""
-# Another read of these raw clicks, only for links that have or had branches.
-_EDGE_BRANCHES = f"""
-UNION ALL
-SELECT dimension, value, count(*) FROM (
-    SELECT kind, branch, is_unique, {BRANCH} AS value FROM analytics_click
-    WHERE EXISTS (SELECT FROM links_route WHERE {{of_links}} AND number > 0)
-    AND {{of_links}} AND {IS_CLICK} AND branch IS NOT NULL AND {{in_minutes}} AND ({{in_time}})
-) click, LATERAL (
-    VALUES {", ".join(f"({definition.dimension}, {definition.is_stored})" for definition in OF_BRANCHES)}
-) counted (dimension, is_stored) WHERE is_stored GROUP BY 1, 2
 """
 # The most frequent values of limited lists, all values of the others. The planner overestimates the open days and
 # would start parallel workers, which takes longer than the report. They cannot read the CTE ``closed``.
@@ -272,46 +257,61 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
     outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
     if not edges:
         return _values(breakdowns, days + outcomes)
-    edge = edge_values(dimensions, edges, "link_id = %(link)s")
-    branches = edge_branches(dimensions, edges, "link_id = %(link)s")
-    return _values(breakdowns, days + outcomes + EDGE_PARTS + branches, edge)
+    quarters = [
+        f"SELECT clicks FROM analytics_quartertotal t WHERE link_id = %(link)s AND {in_edge(number)}"
+        for number in range(edges)
+    ]
+    text = edge_values(dimensions, quarters, "link_id = %(link)s")
+    return _values(breakdowns, days + outcomes + edge_parts(dimensions), text)
 
 
 def edge_values(
-    dimensions: Collection[Dimension],
-    edges: int,
-    of_links: str,
-    *,
-    of_clicks: str = "",
-    quarters: str = "analytics_quartertotal",
+    dimensions: Collection[int], quarters: Sequence[str], of_clicks: str, has_link: str = "true"
 ) -> str:
-    """The CTEs that `EDGE_PARTS` reads. ``of_links`` is a condition on ``link_id``.
+    """The CTEs that `edge_parts` reads. ``quarters``: queries for the clicks of each edge in the roll-ups.
 
-    ``of_clicks``: the one for a raw click ``c``, if it is another.
+    ``of_clicks`` is a condition on the raw clicks, ``has_link`` one that looks up the link of a row of ``edge_click``.
     """
-    names = {dimension: f"value_{dimension:d}" for dimension in dimensions if dimension in _CLICK_VALUES}
+    in_minutes = (
+        f"minute >= %(minute_since_{number})s AND minute < %(minute_until_{number})s"
+        for number in range(len(quarters))
+    )
     return _EDGES.format(
-        of_links=of_links,
-        of_clicks=of_clicks or of_links,
-        quarters=quarters,
-        cases=" ".join(f"WHEN GROUPING({name}) = 0 THEN {dimension:d}" for dimension, name in names.items()),
-        columns=", ".join(names.values()),
-        values=", ".join(f"{_CLICK_VALUES[dimension]} AS {name}" for dimension, name in names.items()),
-        sets=", ".join(f"({name})" for name in names.values()),
-        click=Kind.CLICK,
-        in_time=_within("time", edges),
-        in_minutes=_minutes(edges),
-        in_start=_within("start", edges),
+        of_clicks=of_clicks,
+        has_link=has_link,
+        quarters=" UNION ALL ".join(quarters),
+        grouping=grouping_for(dimensions),
+        in_minutes=" OR ".join(in_minutes),
     )
 
 
-def edge_branches(dimensions: Collection[Dimension], edges: int, of_links: str) -> str:
-    """Further parts beside `EDGE_PARTS`. None without branches."""
-    if not any(definition.dimension in dimensions for definition in OF_BRANCHES):
-        return ""
-    return _EDGE_BRANCHES.format(
-        of_links=of_links, in_time=_within("time", edges), in_minutes=_minutes(edges)
-    )
+def in_edge(number: int) -> str:
+    """A condition on quarters of an hour ``t``. Their days have an index."""
+    since, until = f"%(since_{number})s::timestamptz", f"%(until_{number})s::timestamptz"
+    days = f"t.day BETWEEN ({since} AT TIME ZONE 'UTC')::date AND ({until} AT TIME ZONE 'UTC')::date"
+    return f"{days} AND t.start >= {since} AND t.start < {until}"
+
+
+def edge_parts(dimensions: Collection[int]) -> str:
+    """The values of the partial days, after those of the whole days."""
+    return _EDGE_PARTS.format(values=" UNION ALL ".join(value_parts("edge", dimensions)))
+
+
+def edge_parameters(edges: Sequence[Span]) -> dict[str, Any]:
+    """The parameters of `edge_values`. Only minutes have an index, and tell which partitions are needed."""
+    parameters: dict[str, Any] = {}
+    for number, edge in enumerate(edges):
+        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
+        parameters |= {
+            f"minute_since_{number}": minute_of(edge.since),
+            f"minute_until_{number}": minute_of(edge.until),
+        }
+    return parameters
+
+
+def minute_of(moment: datetime) -> int:
+    """The minute since 1970."""
+    return int(moment.timestamp()) // 60
 
 
 def whole_days(sources: Sources | None) -> str:
@@ -326,21 +326,3 @@ def whole_days(sources: Sources | None) -> str:
 
 def _values(breakdowns: Collection[Breakdown], parts: str, edges: str = "") -> str:
     return _VALUES.format(edges=edges, parts=parts, lists=lists(breakdowns))
-
-
-def _within(column: str, edges: int) -> str:
-    """A condition: the time is in one of the edges."""
-    return " OR ".join(
-        f"({column} >= %(since_{number})s AND {column} < %(until_{number})s)" for number in range(edges)
-    )
-
-
-def _minutes(edges: int) -> str:
-    """The minutes of the edges: only these columns have an index, and tell which partitions are needed."""
-    first = [f"extract(epoch FROM %(since_{number})s::timestamptz)::bigint / 60" for number in range(edges)]
-    last = [f"extract(epoch FROM %(until_{number})s::timestamptz)::bigint / 60" for number in range(edges)]
-    return (
-        "("
-        + " OR ".join(f"minute BETWEEN {one} AND {other}" for one, other in zip(first, last, strict=True))
-        + ")"
-    )

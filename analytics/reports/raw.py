@@ -15,20 +15,12 @@ from typing import Any, NamedTuple
 from analytics.channels import QR, channel_in_sql
 from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
-    BROWSER_OF_CLIENT,
-    CITY_OF_CITY,
-    COUNTRY_OF_PLACE,
     DEFINITIONS,
-    DEVICE_OF_CLIENT,
     DIRECT,
-    LANGUAGE_OF_CLIENT,
     OF_UNKNOWN_CLICKS,
-    REGION_OF_CITY,
     SITE,
-    SYSTEM_OF_CLIENT,
     UNKNOWN,
     UNKNOWN_BRANCH,
-    WHOLE_CITY_OF_CITY,
 )
 from analytics.models import Dimension, Kind
 from analytics.reports.conditions import Condition
@@ -37,35 +29,28 @@ from analytics.reports.figures import (
     Statement,
     Wanted,
     final_parts,
+    outcomes_of,
     parameters_of,
 )
 from analytics.reports.periods import Period
-from analytics.reports.queries import Breakdown, lists
+from analytics.reports.queries import dimensions_of, in_edge, lists, minute_of
 from analytics.reports.scope import NONE, Scope
+from analytics.reports.texts import CLIENT, PLACE, VALUES, grouping_for, value_parts
 
 # A statement reads at most this many requests, or refuses.
 MAX_REQUESTS = 1_000_000
 CHANNEL = "channel"
 
-_PLACE = (
-    f"{WHOLE_CITY_OF_CITY} AS whole_city, {COUNTRY_OF_PLACE} AS country, {CITY_OF_CITY} AS city,"
-    f" {REGION_OF_CITY} AS region"
-)
-_CLIENT = (
-    f"{DEVICE_OF_CLIENT} AS device, {SYSTEM_OF_CLIENT} AS operating_system, {BROWSER_OF_CLIENT} AS browser,"
-    f" {LANGUAGE_OF_CLIENT} AS language"
-)
-_VALUES = "SELECT week, number, text AS value FROM analytics_clicktext"
 # The texts of each column with numbers, and the values of these texts.
 _TEXTS = {
-    "place": f"SELECT week, number, {_PLACE} FROM ({_VALUES}) t",
-    "client": f"SELECT week, number, {_CLIENT} FROM ({_VALUES}) t",
+    "place": f"SELECT week, number, {PLACE} FROM ({VALUES}) t",
+    "client": f"SELECT week, number, {CLIENT} FROM ({VALUES}) t",
     # Decides about the channel once for each text, not for each request.
     "referrer": f"SELECT week, number, site, {channel_in_sql('site')} AS channel FROM ("
     f"SELECT week, number, {SITE} AS site FROM ("
     "SELECT week, number, text AS referrer FROM analytics_clicktext) t) t",
     "branch": f"SELECT week, number, CASE value WHEN '{UNKNOWN_BRANCH}' THEN '{UNKNOWN}' ELSE value END AS branch"
-    f" FROM ({_VALUES}) t",
+    f" FROM ({VALUES}) t",
 }
 _SITE = f"coalesce(referrer.site, '{DIRECT}')"
 _CHANNEL = f"coalesce(referrer.channel, '{DIRECT}')"
@@ -75,11 +60,13 @@ class Filter(NamedTuple):
     """``text``: the column with the number of the text that has the ``values``, SQL over the columns of `_TEXTS`.
 
     One of the values must meet the condition. ``unknown``: the value of clicks of which only the time is known.
+    ``missing``: the values of a request without the text.
     """
 
     text: str
     values: tuple[str, ...]
     unknown: str = UNKNOWN
+    missing: tuple[str, ...] = (UNKNOWN,)
 
 
 _COUNTRY, _CITY, _WHOLE_CITY, _REGION = (
@@ -88,33 +75,49 @@ _COUNTRY, _CITY, _WHOLE_CITY, _REGION = (
 FILTERS = {
     "country": Filter("place", (_COUNTRY,)),
     "city": Filter("place", (_CITY, _WHOLE_CITY)),
-    "region": Filter("place", (_REGION, f"{_COUNTRY} || ' ' || {_REGION}")),
+    "region": Filter(
+        "place", (_REGION, f"{_COUNTRY} || ' ' || {_REGION}"), missing=(UNKNOWN, f"{UNKNOWN} {UNKNOWN}")
+    ),
     "continent": Filter("place", (_COUNTRY,)),
     "device": Filter("client", (f"coalesce(client.device, '{UNKNOWN}')",)),
     "browser": Filter("client", (f"coalesce(client.browser, '{UNKNOWN}')",)),
     "os": Filter("client", (f"coalesce(client.operating_system, '{UNKNOWN}')",)),
     "language": Filter("client", (f"coalesce(client.language, '{UNKNOWN}')",)),
-    "referrer": Filter("referrer", (_SITE,)),
-    CHANNEL: Filter("referrer", (_CHANNEL,)),
-    "branch": Filter("branch", (f"coalesce(branch.branch, '{NONE}')",), NONE),
+    "referrer": Filter("referrer", (_SITE,), missing=(DIRECT,)),
+    CHANNEL: Filter("referrer", (_CHANNEL,), missing=(DIRECT,)),
+    "branch": Filter("branch", (f"coalesce(branch.branch, '{NONE}')",), NONE, missing=(NONE,)),
 }
 
+_WITHIN = """
+t.minute >= %(first_minute)s AND t.minute < %(end_minute)s AND t.kind = ANY(%(read_kinds)s::smallint[])
+"""
 _READ = """
 WITH {chosen}, read AS MATERIALIZED (
     SELECT *, minute / 10080 AS week FROM ({rows} LIMIT %(most)s + 1) rows
 ), {texts} hit AS MATERIALIZED (
     SELECT read.*, width_bucket(minute, %(minutes)s::integer[]) AS step FROM read WHERE {conditions}
-), imported AS MATERIALIZED ({imported}), grouped AS MATERIALIZED (
-    SELECT week, client, place, referrer, scanned, branch, kind, reason, link_id, step, CASE
-            WHEN GROUPING(client) = 0 THEN 'client' WHEN GROUPING(place) = 0 THEN 'place'
-            WHEN GROUPING(referrer) = 0 THEN 'referrer' WHEN GROUPING(branch) = 0 THEN 'branch'
-            WHEN GROUPING(kind) = 0 THEN 'kind' END AS by,
+),
+"""
+# Finds out only of the requests that meet the filters whether they are of the links. So their number, and whether
+# clicks are missing, must be known without reading them.
+_FILTERED_READ = f"""
+WITH asked AS MATERIALIZED (
+    SELECT {{requests}} AS requests,
+        coalesce((SELECT raw_from > %(touched_first)s FROM analytics_closedday), true) AS may_lack_clicks
+), {{texts}} read AS MATERIALIZED (
+    SELECT * FROM (SELECT *, minute / 10080 AS week FROM analytics_rawclick t WHERE {_WITHIN}) read
+    WHERE {{conditions}} AND (SELECT requests <= %(most)s AND NOT may_lack_clicks FROM asked)
+), hit AS MATERIALIZED (
+    SELECT read.*, width_bucket(minute, %(minutes)s::integer[]) AS step FROM read WHERE {{has_link}}
+),
+"""
+_GROUPED = """
+imported AS MATERIALIZED ({imported}), grouped AS MATERIALIZED (
+    SELECT {grouping.columns}, kind, reason, link_id, step,
+        CASE GROUPING(kind) WHEN 0 THEN 'kind' ELSE {grouping.by} END AS by,
         count(*) FILTER (WHERE kind = ANY(%(kinds)s::smallint[])) AS clicks,
         count(*) FILTER (WHERE is_unique AND kind = ANY(%(kinds)s::smallint[])) AS unique_clicks, count(*) AS requests
-    FROM hit GROUP BY GROUPING SETS (
-        (week, client), (week, place), (week, referrer, scanned), (week, branch), (week, kind, reason), (link_id),
-        (step)
-    )
+    FROM hit GROUP BY GROUPING SETS ({grouping.sets}, (week, kind, reason), (link_id), (step))
 ), timed AS MATERIALIZED (
     SELECT step, link_id, sum(clicks)::bigint AS clicks, 0::bigint AS unique_clicks, sum(imported)::bigint AS imported
     FROM (
@@ -132,16 +135,12 @@ _FOUND = """
     LEFT JOIN ({texts}) {name} USING (week, number)
 ),
 """
-# Where the values of each dimension come from.
-_SOURCES = {
-    Dimension.COUNTRY: "place",
-    Dimension.CITY: "place",
-    Dimension.CLIENT: "client",
-    Dimension.REFERRER: "referrer",
-    Dimension.SOURCE: "referrer",
-    Dimension.BRANCH: "branch",
-    Dimension.UNIQUE_BRANCH: "branch",
-}
+# Those of the weeks, if most requests of these weeks are read.
+_OF_WEEKS = """
+{name} AS MATERIALIZED (
+    SELECT * FROM ({texts}) {name} WHERE week BETWEEN %(first_minute)s / 10080 AND %(end_minute)s / 10080
+),
+"""
 _COUNTED = """
 counted AS MATERIALIZED (
     SELECT dimension, value COLLATE "C" AS value, sum(clicks)::bigint AS clicks FROM ({parts}) part GROUP BY 1, 2
@@ -157,7 +156,7 @@ class Meeting(NamedTuple):
     parameters: dict[str, Any]
 
 
-def meeting_filters(filters: Mapping[str, Condition]) -> Meeting:
+def meeting_filters(filters: Mapping[str, Condition], *, texts_of: str = _FOUND) -> Meeting:
     """``read`` has the columns of the filters in `analytics.models.RawClick`, and the ``week``."""
     conditions, texts, parameters = ["true"], set(), dict[str, Any]()
     for name, condition in filters.items():
@@ -165,13 +164,16 @@ def meeting_filters(filters: Mapping[str, Condition]) -> Meeting:
         parameters |= condition.values(name)
         # The planner does not know how few texts there are. It would read them again for each request, but hashes the
         # result of a subquery whose value is compared.
-        found = f"SELECT week, number FROM {filtered.text} WHERE {condition.sql(name, *filtered.values)}"
-        met = f"((week, {filtered.text}) IN ({found})) IS TRUE"
+        found = f"SELECT week, number FROM {filtered.text} WHERE"
+        meets = condition.sql(name, *filtered.values)
+        met = f"((week, {filtered.text}) IN ({found} {meets})) IS TRUE"
+        if condition.holds(*filtered.missing):
+            met = f"((week, {filtered.text}) IN ({found} NOT ({meets}))) IS FALSE"
         if name == CHANNEL:
             met = f"CASE WHEN scanned THEN {condition.holds(QR)} ELSE {met} END"
         conditions.append(met)
         texts.add(filtered.text)
-    found_texts = "".join(_FOUND.format(name=name, texts=_TEXTS[name]) for name in sorted(texts))
+    found_texts = "".join(texts_of.format(name=name, texts=_TEXTS[name]) for name in sorted(texts))
     return Meeting(found_texts, " AND ".join(conditions), parameters)
 
 
@@ -183,45 +185,59 @@ def from_raw_clicks(
     filters: Mapping[str, Condition],
     kinds: Sequence[Kind] | None,
     wanted: Wanted,
+    filters_first: bool = True,
 ) -> Statement:
-    """``kinds``: the requests to count instead of clicks."""
+    """``kinds``: the requests to count instead of clicks.
+
+    ``filters_first``: filter the requests of all workspaces, if that works. The row LOST is 1 if it does not.
+    """
     parameters = parameters_of(scope.rolled(), period, wanted)
     since, until = period.span
     parameters["most"] = MAX_REQUESTS
-    parameters |= {"first_minute": _minute(since), "end_minute": _minute(until)}
-    parameters["minutes"] = [_minute(step) for step in steps]
+    parameters |= {"first_minute": minute_of(since), "end_minute": minute_of(until)}
+    parameters["minutes"] = [minute_of(step) for step in steps]
     parameters["kinds"] = [Kind.CLICK] if kinds is None else list(kinds)
     parameters["read_kinds"] = list(Kind) if kinds is None else list(kinds)
-    meeting = meeting_filters(filters)
-    parameters |= meeting.parameters
     are_unknown_in = Kind.CLICK in parameters["kinds"] and all(
         condition.holds(FILTERS[name].unknown) for name, condition in filters.items()
     )
-    rows = scope.rows(
-        "analytics_rawclick",
-        "minute client place referrer reason branch kind scanned is_unique",
-        "t.minute >= %(first_minute)s AND t.minute < %(end_minute)s AND t.kind = ANY(%(read_kinds)s::smallint[])",
-    )
-    text = _READ.format(
-        chosen=scope.chosen,
-        rows=rows,
-        texts=meeting.texts,
-        conditions=meeting.condition,
+    filters_first = filters_first and scope.rollup is not None and not are_unknown_in
+    meeting = meeting_filters(filters, texts_of=_OF_WEEKS if filters_first else _FOUND)
+    parameters |= meeting.parameters
+    dimensions = dimensions_of(wanted.breakdowns)
+    clicks = _sum_of(_totals(scope.rolled(), period)) if Kind.CLICK in parameters["read_kinds"] else "0"
+    if filters_first:
+        # Those that are no clicks are counted by day.
+        others_too = parameters["read_kinds"] != [Kind.CLICK]
+        text = _FILTERED_READ.format(
+            requests=f"{clicks} + {_sum_of([outcomes_of(scope.rolled())])}" if others_too else clicks,
+            texts=meeting.texts,
+            conditions=meeting.condition,
+            has_link=scope.has_link_of("read"),
+        )
+        others = [
+            f"SELECT {Row.READ}, '', requests, 0 FROM asked",
+            f"SELECT {Row.LOST}, '', may_lack_clicks::integer, 0 FROM asked",
+        ]
+    else:
+        columns = "minute client place referrer reason branch kind scanned is_unique"
+        text = _READ.format(
+            chosen=scope.chosen,
+            rows=scope.rows("analytics_rawclick", columns, _WITHIN),
+            texts=meeting.texts,
+            conditions=meeting.condition,
+        )
+        others = [f"SELECT {Row.READ}, '', count(*), 0 FROM read"]
+        if Kind.CLICK in parameters["read_kinds"]:
+            others.append(
+                f"SELECT {Row.LOST}, '', {clicks} - (SELECT count(*) FROM read WHERE kind = {Kind.CLICK}), 0"
+            )
+    text += _GROUPED.format(
+        grouping=grouping_for(dimensions, *(["referrer"] if wanted.by_channel else [])),
         imported=_imported(scope) if are_unknown_in else _NO_IMPORTED,
     )
-    text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=_lists(wanted.breakdowns))
-    others = [
-        f"SELECT {Row.READ}, '', count(*), 0 FROM read",
-        f"SELECT {Row.IMPORTED}, '', coalesce(sum(clicks), 0)::bigint, 0 FROM imported",
-    ]
-    if Kind.CLICK in parameters["read_kinds"]:
-        clicks = " + ".join(
-            f"(SELECT coalesce(sum(clicks), 0)::bigint FROM ({part}) p)"
-            for part in _totals(scope.rolled(), period)
-        )
-        others.append(
-            f"SELECT {Row.LOST}, '', {clicks} - (SELECT count(*) FROM read WHERE kind = {Kind.CLICK}), 0"
-        )
+    text += _COUNTED.format(parts=" UNION ALL ".join(_parts(dimensions)), lists=lists(wanted.breakdowns))
+    others.append(f"SELECT {Row.IMPORTED}, '', coalesce(sum(clicks), 0)::bigint, 0 FROM imported")
     heat = (
         "SELECT to_timestamp(minute * 60::bigint) AS start, 1 AS clicks, 0 AS unique_clicks FROM hit"
         " WHERE kind = ANY(%(kinds)s::smallint[])"
@@ -232,20 +248,18 @@ def from_raw_clicks(
     return Statement(text + final_parts(wanted, heat, *others), parameters)
 
 
+def _sum_of(queries: Sequence[str]) -> str:
+    return " + ".join(f"(SELECT coalesce(sum(clicks), 0)::bigint FROM ({query}) p)" for query in queries)
+
+
 def _totals(scope: Scope, period: Period) -> list[str]:
     """Queries for the clicks of the period, as the roll-ups count them, without imported ones."""
     days = f"t.day BETWEEN %(whole_first)s AND %(whole_last)s AND t.slot <> {IMPORTED}"
     totals = [scope.rows("analytics_daytotal", "clicks", days)]
     for number in range(len(period.edges)):
-        since, until = f"%(since_{number})s::timestamptz", f"%(until_{number})s::timestamptz"
-        days = f"t.day BETWEEN ({since} AT TIME ZONE 'UTC')::date AND ({until} AT TIME ZONE 'UTC')::date"
-        condition = f"{days} AND t.start >= {since} AND t.start < {until} AND t.slot <> {IMPORTED}"
+        condition = f"{in_edge(number)} AND t.slot <> {IMPORTED}"
         totals.append(scope.rows("analytics_quartertotal", "clicks", condition))
     return totals
-
-
-def _minute(moment: datetime) -> int:
-    return int(moment.timestamp()) // 60
 
 
 def _imported(scope: Scope) -> str:
@@ -262,28 +276,8 @@ def _imported(scope: Scope) -> str:
     """
 
 
-def _parts() -> list[str]:
-    parts = []
-    for definition in DEFINITIONS:
-        source = _SOURCES.get(definition.dimension)
-        if source is None:
-            continue
-        clicks = "unique_clicks" if definition.dimension == Dimension.UNIQUE_BRANCH else "clicks"
-        columns = {
-            # The client has the language, see `_lists`.
-            "place": f"{_PLACE}, '{UNKNOWN}' AS language",
-            "client": f"value AS client, {_CLIENT}",
-            "referrer": "coalesce(value, '') AS referrer",
-            # Of both tables, so that the planner converts no other text. The unique clicks are counted already.
-            "branch": "CASE WHEN g.branch <> 0 THEN value::uuid END AS branch, true AS is_unique",
-        }[source]
-        parts.append(f"""
-        SELECT {definition.dimension:d} AS dimension, {definition.value} AS value, clicks FROM (
-            SELECT {columns}, g.scanned, g.{clicks} AS clicks FROM grouped g
-            LEFT JOIN ({_VALUES}) t
-            ON t.week = g.week AND t.number = g.{source} WHERE g.by = '{source}'
-        ) texts WHERE {definition.condition or "true"}
-        """)
+def _parts(dimensions: Collection[int]) -> list[str]:
+    parts = value_parts("grouped", dimensions)
     outcome = next(definition for definition in DEFINITIONS if definition.dimension == Dimension.OUTCOME)
     parts.append(f"""
     SELECT {outcome.dimension:d}, {outcome.value}, requests FROM (
@@ -297,22 +291,6 @@ def _parts() -> list[str]:
     WHERE EXISTS (SELECT FROM imported)
     """)
     return parts
-
-
-def _lists(breakdowns: Collection[Breakdown]) -> str:
-    """Like `lists`. Raw clicks have the language with the client, where roll-ups have it with the country."""
-    others = [breakdown for breakdown in breakdowns if breakdown != Breakdown.LANGUAGE]
-    queries = [lists(others)] if others else []
-    if Breakdown.LANGUAGE in breakdowns:
-        queries.append(f"""
-        SELECT {Breakdown.LANGUAGE:d}, value, sum(clicks)::bigint FROM (
-            SELECT coalesce(client.language, '{UNKNOWN}') AS value, clicks FROM grouped g
-            LEFT JOIN ({_TEXTS["client"]}) client ON client.week = g.week AND client.number = g.client
-            WHERE g.by = 'client'
-            UNION ALL SELECT '{UNKNOWN}', clicks FROM imported
-        ) languages GROUP BY 2
-        """)
-    return " UNION ALL ".join(queries)
 
 
 def _channels() -> str:

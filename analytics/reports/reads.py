@@ -217,8 +217,7 @@ def _values(
     first, last = period.whole_days
     parameters |= {"whole_first": first, "whole_last": last}
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
-    for number, edge in enumerate(period.edges):
-        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
+    parameters |= queries.edge_parameters(period.edges)
     used, of_sources = chosen_sources(link.pk, first, last)
     return _Query(queries.of_range(breakdowns, len(period.edges), used), parameters | of_sources)
 

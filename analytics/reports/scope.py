@@ -25,18 +25,25 @@ _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
 _TAGGED = "SELECT link_id FROM links_searchable WHERE owner_id = %(owner)s AND tag_keys && %(tags)s::text[]"
 _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
-_COUNT = "SELECT (SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c)"
+# An index has only these links.
+_HAS_UTM = " AND l.utm <> '{}'::jsonb"
+# Their number, and the links themselves if they are few: to find them again can take as long as the report.
+_FOUND = """
+SELECT count(*), CASE WHEN count(*) < %(most)s THEN {listed} END, {rolled}
+FROM (SELECT link_id FROM ({links}) c LIMIT %(most)s) c
+"""
+_LIST = "coalesce(array_agg(link_id ORDER BY link_id), '{}')::text"
+_LISTED = "SELECT unnest(%(listed)s::bigint[]) AS link_id"
 _ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
 _OF_WORKSPACE = "(SELECT id FROM analytics_rollup WHERE owner_id = %(owner)s AND is_complete)"
 _OF_DOMAIN = """(
     SELECT r.id FROM analytics_rollup r JOIN domains_domain d ON d.id = r.domain_id
     WHERE d.public_id = %(rolled_domain)s AND d.owner_id = %(owner)s AND r.is_complete
 )"""
-# Whether a roll-up has the link in braces.
-_IS_OF_WORKSPACE = "(SELECT owner_id FROM links_clickcounter WHERE link_id = {}) = %(owner)s"
+# Whether a roll-up has the link of `links_searchable s`.
+_IS_OF_WORKSPACE = "s.owner_id = %(owner)s"
 _IS_OF_DOMAIN = """
-(SELECT domain_id FROM links_searchable WHERE link_id = {})
-= (SELECT domain_id FROM analytics_rollup WHERE id = -%(rollup)s::bigint)
+s.owner_id = %(owner)s AND s.domain_id = (SELECT domain_id FROM analytics_rollup WHERE id = -%(rollup)s::bigint)
 """
 # The rows of a roll-up with the changes that wait.
 _OF_ROLLUP = {
@@ -61,7 +68,8 @@ class Scope(NamedTuple):
 
     ``number``: how many links these are, at most FEW_LINKS + 1. ``owner``: their workspace. ``rollup``: the number of
     the roll-up of the same links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
-    ``has_link``: whether it has the link in braces, in SQL. ``is_public``: anybody reads the report.
+    ``member``: whether it has the link of `links_searchable s`, in SQL. ``is_part``: it has not all links of the
+    workspace. ``is_public``: anybody reads the report.
     """
 
     links: str
@@ -69,7 +77,8 @@ class Scope(NamedTuple):
     number: int
     owner: int
     rollup: int | None = None
-    has_link: str = ""
+    member: str = ""
+    is_part: bool = False
     is_rolled: bool = False
     is_public: bool = False
 
@@ -79,6 +88,18 @@ class Scope(NamedTuple):
             return self
         values = self.values | {"rollup": -self.rollup}
         return self._replace(links=_ROLLUP, values=values, number=1, is_rolled=True)
+
+    def contains(self, link: str) -> str:
+        """Whether the link is one of the links, in SQL."""
+        if self.links == _LISTED:
+            return f"{link} = ANY(%(listed)s::bigint[])"
+        return f"EXISTS (SELECT FROM ({self.links}) chosen WHERE chosen.link_id = {link} OFFSET 0)"
+
+    def has_link_of(self, rows: str) -> str:
+        """Whether the roll-up has the link of a row of this CTE, in SQL. An index tells that of all rows at once."""
+        links = f"s.link_id = ANY(ARRAY(SELECT link_id FROM {rows})) AND {self.member}"  # noqa: S608 # constants
+        # The planner expects few links, but hashes the result of a subquery whose value is compared.
+        return f"(link_id IN (SELECT s.link_id FROM links_searchable s WHERE {links})) IS TRUE"  # noqa: S608 # constants
 
     @property
     def are_few(self) -> bool:
@@ -106,7 +127,8 @@ class Scope(NamedTuple):
         if self.is_rolled:
             return f"SELECT {names} FROM {table} t WHERE t.link_id = %(rollup)s AND {condition}"  # noqa: S608 # constants
         if not self.are_few:
-            return f"SELECT {names} FROM {table} t JOIN chosen USING (link_id) WHERE {condition}"  # noqa: S608 # constants
+            of_chosen = "t.link_id IN (SELECT link_id FROM chosen)"
+            return f"SELECT {names} FROM {table} t WHERE {of_chosen} AND {condition}"  # noqa: S608 # constants
         # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.
         return f"""
         SELECT {names} FROM chosen CROSS JOIN LATERAL (
@@ -122,8 +144,7 @@ def of_link(link: Link) -> Scope:
 def of_tags(owner: Workspace, keys: Sequence[str]) -> Scope:
     """The links that have any of these tags. One query."""
     values: dict[str, Any] = {"owner": owner.pk, "tags": list(keys)}
-    [(number,)] = fetch_bounded(_COUNT.format(links=_TAGGED), {**values, "most": FEW_LINKS + 1})
-    return Scope(_TAGGED, values, number, owner.pk)
+    return _found(_TAGGED, values, owner.pk)
 
 
 def of_nothing(owner: int) -> Scope:
@@ -140,8 +161,8 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         conditions += " AND l.public_id = ANY(%(ids)s::uuid[])"
         values["ids"] = selection.ids
     search = searches.search_for(owner, selection.filters)
+    matching = "" if search is None else searches.matching(search)
     if search is not None:
-        conditions += f" AND l.id IN ({searches.matching(search)})"
         values |= search.values
     if selection.creator is not None:
         creator = User.objects.filter(public_id=selection.creator).values_list("pk", flat=True).first()
@@ -150,17 +171,29 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
     for key, condition in selection.utm.items():
         conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
         values |= condition.values(f"utm_{key}")
-    links = _SOME + conditions if conditions else _ALL
-    rolled, has_link = "NULL", ""
-    if not conditions:
-        rolled, has_link = _OF_WORKSPACE, _IS_OF_WORKSPACE
+    if not all(condition.holds(NONE) for condition in selection.utm.values()):
+        conditions += _HAS_UTM
+    if conditions:
+        links = f"{_SOME}{conditions} AND l.id IN ({matching})" if matching else _SOME + conditions
+    else:
+        links = f"SELECT id AS link_id FROM ({matching}) m" if matching else _ALL  # noqa: S608 # constants
+    rolled, member = "NULL", ""
+    if links == _ALL:
+        rolled, member = _OF_WORKSPACE, _IS_OF_WORKSPACE
     elif not limits and selection == Selection(filters=Filters(domain_id=selection.filters.domain_id)):
         # The search has found the domain among those of the workspace.
-        rolled, has_link = _OF_DOMAIN, _IS_OF_DOMAIN
+        rolled, member = _OF_DOMAIN, _IS_OF_DOMAIN
         values["rolled_domain"] = parse_public_id(selection.filters.domain_id or "")
-    count = f"{_COUNT.format(links=links)}, {rolled}"
-    [(number, rollup)] = fetch_bounded(count, {**values, "most": FEW_LINKS + 1})
-    return Scope(links, values, number, owner.pk, rollup, has_link)
+    return _found(links, values, owner.pk, rolled)._replace(member=member, is_part=links != _ALL)
+
+
+def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL", has_link: str = "") -> Scope:
+    # Those of a workspace are found at once.
+    text = _FOUND.format(links=links, rolled=rolled, listed="NULL" if links == _ALL else _LIST)
+    [(number, listed, rollup)] = fetch_bounded(text, {**values, "most": FEW_LINKS + 1})
+    if listed is not None:
+        links, values = _LISTED, {**values, "listed": listed}
+    return Scope(links, values, number, owner, rollup)
 
 
 def utm_value(key: str) -> str:

@@ -115,25 +115,12 @@ def figures(
     """Report the links of the scope. Raises TooLarge."""
     steps = period.steps(query.interval)
     is_raw = bool(clicks) or wanted.by_channel
-    if is_raw:
-        _check_retention(clicks, period)
-        statement = from_raw_clicks(
-            scope,
-            period,
-            steps,
-            filters=clicks.filters,
-            kinds=clicks.kinds,
-            wanted=wanted,
-        )
-    else:
-        by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
-        if wanted.group is None or wanted.group.is_heat:
-            scope = scope.rolled()
-        statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
+    if not is_raw and (wanted.group is None or wanted.group.is_heat):
+        scope = scope.rolled()
     # The requests of parts of days are looked for among those of all workspaces.
     has_edges = scope.is_rolled and bool(period.edges)
     with admit(scope.owner, is_costly=is_raw or scope.is_costly or has_edges, is_public=scope.is_public):
-        rows = fetch_bounded(*statement, _LIMITS)
+        statement, rows = _read(scope, period, query, clicks, wanted, is_raw=is_raw)
     # In the order of the lists: the rest comes last.
     rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
     sums = {number: clicks for number, _, clicks, _ in rows if number in {Row.READ, Row.LOST, Row.IMPORTED}}
@@ -177,6 +164,31 @@ def figures(
         listed,
         groups,
     )
+
+
+def _read(
+    scope: Scope, period: Period, query: RequestedRange, clicks: Clicks, wanted: Wanted, *, is_raw: bool
+) -> tuple[Statement, list[tuple[Any, ...]]]:
+    steps = period.steps(query.interval)
+    if not is_raw:
+        by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
+        statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
+        return statement, fetch_bounded(*statement, _LIMITS)
+    _check_retention(clicks, period)
+    for filters_first in [True, False] if scope.rollup else [False]:
+        statement = from_raw_clicks(
+            scope,
+            period,
+            steps,
+            filters=clicks.filters,
+            kinds=clicks.kinds,
+            wanted=wanted,
+            filters_first=filters_first,
+        )
+        rows = fetch_bounded(*statement, _LIMITS)
+        if not any(number == Row.LOST and lost for number, _, lost, _ in rows):
+            break
+    return statement, rows
 
 
 def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:

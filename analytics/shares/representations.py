@@ -11,7 +11,7 @@ _status = choice(
     "status",
     STATUSES,
     "active",
-    "`unavailable`: the view or the link is deleted or moved, or the view has no report.",
+    "`unavailable`: the view or the link is deleted, moved or banned, or the view has no report.",
 )
 share = Representation(
     "Share",

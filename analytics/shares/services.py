@@ -74,16 +74,20 @@ def share_not_found() -> NotFound:
 
 
 class Listed(NamedTuple):
-    """A share with its subject, a view or a link. None: it is gone, and the share shows nothing."""
+    """A share with its subject, a view or a link. None: it is gone, and the share shows nothing.
+
+    ``is_banned``: a ban applies to the workspace, or to the link.
+    """
 
     share: Share
     subject: SavedView | Link | None
+    is_banned: bool
 
     @property
     def status(self) -> str:
         if self.share.is_expired:  # type: ignore[attr-defined] # annotated
             return "expired"
-        return "active" if is_shown(self.subject) else "unavailable"
+        return "active" if is_shown(self.subject) and not self.is_banned else "unavailable"
 
 
 class NewShare(NamedTuple):
@@ -100,7 +104,7 @@ def address_of(token: str) -> str:
 
 
 def list_shares(owner: Workspace) -> list[Listed]:
-    """All within the limits of the caller's key, the newest first. Three queries."""
+    """All within the limits of the caller's key, the newest first. Four queries."""
     return _with_subjects(owner, _visible_to(owner).order_by("-pk"))
 
 
@@ -130,7 +134,7 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
         share.save(force_insert=True)
 
     in_one_transaction(work)
-    return NewShare(Listed(_found(owner, str(share.public_id)), subject), token)
+    return NewShare(get_share(owner, str(share.public_id)), token)
 
 
 def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> Listed:
@@ -170,17 +174,9 @@ def open_share(token: str) -> tuple[Share, SavedView | Link]:
             raise ShareEnded
         raise share_not_found()
     [listed] = _with_subjects(share.owner, [share])
-    if listed.status != "active" or listed.subject is None or _is_banned(listed.subject):
+    if listed.status != "active" or listed.subject is None:
         raise ShareEnded
     return share, listed.subject
-
-
-def _is_banned(subject: SavedView | Link) -> bool:
-    """The ban of a workspace concerns its links, too."""
-    if isinstance(subject, Link):
-        link = Link.objects.filter(pk=subject.pk).only("pk").with_bans().first()
-        return link is None or link.ban_reason is not None
-    return is_owner_banned(subject.owner_id)
 
 
 def delete_dead_shares() -> None:
@@ -239,11 +235,21 @@ def _with_subjects(owner: Workspace, shares: Iterable[Share]) -> list[Listed]:
     views = {share.view_id for share in listed if share.view_id is not None}
     links = {share.url_id for share in listed if share.url_id is not None}
     subjects: dict[UUID | None, SavedView | Link] = {}
+    banned: set[UUID | None] = set()
     if views:
         subjects |= {
             view.public_id: view for view in SavedView.objects.filter(owner=owner, public_id__in=views)
         }
+        banned |= views if is_owner_banned(owner.pk) else set()
     if links:
-        found = Link.objects.filter(owner=owner, public_id__in=links).select_related("domain")
-        subjects |= {link.public_id: link for link in found}
-    return [Listed(share, subjects.get(share.view_id or share.url_id)) for share in listed]
+        # The ban of a workspace concerns its links, too.
+        found = Link.objects.filter(owner=owner, public_id__in=links).select_related("domain").with_bans()
+        for link in found:
+            subjects[link.public_id] = link
+            if link.ban_reason is not None:
+                banned.add(link.public_id)
+    ids = [share.view_id or share.url_id for share in listed]
+    return [
+        Listed(share, subjects.get(subject), subject in banned)
+        for share, subject in zip(listed, ids, strict=True)
+    ]

@@ -1,7 +1,7 @@
 -- Lists read thousands of links. These rows are a third as long as those of links_link: they are read faster, and more
 -- of them stay cached.
 CREATE TABLE links_searchable (
-    link_id bigint PRIMARY KEY,
+    link_id bigint NOT NULL,
     owner_id bigint NOT NULL,
     created_at timestamptz NOT NULL,
     is_active boolean NOT NULL,
@@ -9,7 +9,9 @@ CREATE TABLE links_searchable (
     tag_keys text[] NOT NULL,
     content text NOT NULL,
     -- 0 rather than null: PostgreSQL does not read an index in order for "IS NULL".
-    domain_id bigint NOT NULL DEFAULT 0
+    domain_id bigint NOT NULL DEFAULT 0,
+    -- Reports find out whose the links of many clicks are without reading the rows.
+    PRIMARY KEY (link_id) INCLUDE (owner_id, domain_id)
 );
 COMMENT ON TABLE links_searchable IS 'A narrow copy of links_link for lists and searches, maintained by triggers.';
 COMMENT ON COLUMN links_searchable.link_id IS 'The link.';

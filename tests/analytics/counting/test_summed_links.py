@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+import time_machine
 from django.core.management import call_command
 from django.db import connection, transaction
 from rest_framework.test import APIClient
@@ -20,12 +23,13 @@ from analytics.counting import summed_links
 from analytics.counting.audit import differences, repair
 from analytics.counting.closed_days import close_days
 from analytics.counting.imported_days import add_days
-from analytics.counting.retention import delete_clicks_of_deleted_links
+from analytics.counting.retention import delete_clicks_of_deleted_links, drop_before
 from analytics.counting.summed_links import begin_rollups, fold_changes
-from analytics.models import DayTotal, LifeCount, Rollup, RollupChange
+from analytics.models import ClosedDay, DayTotal, LifeCount, Rollup, RollupChange
 from analytics.reports import selected
 from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.clicks import drain
+from testing.analytics.facts import Fact, record
 from testing.analytics.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
 from testing.connections import is_a_connection_blocked
 from testing.domains.domains import active_domain
@@ -51,6 +55,12 @@ QUERIES: list[dict[str, str]] = [
     {"period": "30d", "limit": "1"},
     {"period": "mtd"},
     {"period": "today", "referrer": "news.example"},
+    {"period": "7d", "country": "GB", "device": "mobile", "timezone": "Asia/Kathmandu"},
+    {"period": "30d", "referrer": "direct", "browser": "Firefox", "groupBy": "url"},
+    {"period": "30d", "referrer": "-mail.example", "os": "-Windows,-unknown", "interval": "month"},
+    {"period": "24h", "channel": "referral", "groupBy": "channel"},
+    {"period": "30d", "kind": "crawler", "device": "desktop"},
+    {"period": "7d", "timezone": "Asia/Kathmandu", "limit": "2"},
     {"period": "12mo", "timezone": "America/St_Johns"},
 ]
 
@@ -269,6 +279,121 @@ def test_a_wrong_rollup_is_repaired_and_that_of_a_deleted_workspace_disappears(
     begin_rollups(clicks=3, links=1)
     delete_clicks_of_deleted_links()
     assert [row.link_id for row in DayTotal.objects.all() if row.link_id < 0] == []
+
+
+@pytest.mark.django_db(transaction=True)
+@time_machine.travel("2026-04-20T12:00Z")
+def test_days_of_clock_changes_are_those_of_a_plain_loop(api: APIClient, make_link: MakeLink) -> None:
+    chance = random.Random(11)
+    facts: list[Fact] = []
+    for _ in range(3):
+        made = [
+            Fact(
+                f"{chance.choice(['2026-03-07', '2026-03-08', '2026-03-09', '2026-04-04', '2026-04-05'])}"
+                f"T{chance.randrange(24):02}:{chance.randrange(60):02}Z",
+                *chance.choice([("DE", "Berlin"), ("US", "unknown"), ("unknown", "unknown")]),
+                device=chance.choice(["desktop", "mobile"]),
+                referrer=chance.choice(["", "https://news.example/a"]),
+                language=chance.choice(["de", "unknown"]),
+                region=chance.choice(["Berlin", "unknown"]),
+                scanned=chance.random() < 0.2,
+            )
+            for _ in range(80)
+        ]
+        record(make_link()["_id"], made)
+        facts += made
+    # A day of 23 hours, one that begins in the middle of an hour, and one of 24 and a half hours.
+    days = (
+        ("America/New_York", "2026-03-08"),
+        ("Asia/Kathmandu", "2026-03-08"),
+        ("Australia/Lord_Howe", "2026-04-05"),
+    )
+    for is_rolled in (False, True):
+        if is_rolled:
+            begin_rollups(clicks=0, links=1)
+            assert Rollup.objects.get().is_complete
+        for zone, wanted in days:
+            inside = [
+                fact
+                for fact in facts
+                if datetime.fromisoformat(fact.time).astimezone(ZoneInfo(zone)).date().isoformat() == wanted
+            ]
+            for filters in ({}, {"device": "mobile"}, {"country": "DE", "referrer": "direct"}):
+                query = {
+                    "startDate": wanted,
+                    "endDate": wanted,
+                    "timezone": zone,
+                    "interval": "hour",
+                    "limit": "50",
+                }
+                report = read(api, query | filters)
+                counted = [
+                    fact
+                    for fact in inside
+                    if filters.get("device", fact.device) == fact.device
+                    and filters.get("country", fact.country) == fact.country
+                    and ("referrer" not in filters or not fact.referrer)
+                ]
+                assert (
+                    report["totalClicks"]
+                    == sum(step["clicks"] for step in report["clicksByDate"])
+                    == len(counted)
+                )
+                assert report["scans"] == sum(fact.scanned for fact in counted)
+                for name, key, value in (
+                    ("topCountries", "country", lambda fact: fact.country),
+                    ("topDevices", "device", lambda fact: fact.device),
+                    ("topLanguages", "language", lambda fact: fact.language),
+                    ("topReferrers", "referrer", lambda fact: "news.example" if fact.referrer else "direct"),
+                    ("topRegions", "region", lambda fact: fact.region),
+                ):
+                    listed: Counter[str] = Counter()
+                    for row in report[name]:
+                        listed[row[key]] += row["clicks"]
+                    assert listed == Counter(map(value, counted)), (zone, filters, name, is_rolled)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_links_that_tie_for_the_last_place_are_listed_the_same_way(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for clicks in (2, 1, 3, 2, 1, 2, 1):
+        journaled(pk(make_link()), count=clicks)
+    drain()
+    begin_rollups(clicks=0, links=1)
+    for look in (1, 3, 1_000):
+        monkeypatch.setattr(selected, "_FIRST_LOOK", look)
+        for limit in ("1", "2", "3", "5", "6", "10"):
+            rolled = read(api, {"limit": limit})
+            with without_rollups():
+                assert rolled == read(api, {"limit": limit}), (look, limit)
+            assert [url["clicks"] for url in rolled["topUrls"]] == [3, 2, 2, 2, 1, 1, 1][: int(limit)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_filters_of_a_rollup_notice_expired_clicks_and_too_many_requests(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = pk(make_link())
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    for moment in (yesterday, yesterday, datetime.now(UTC)):
+        journaled(link, moment, user_agent=FIREFOX)
+    drain()
+    begin_rollups(clicks=0, links=1)
+    week: dict[str, str] = {"period": "7d", "browser": "Firefox"}
+    assert read(api, week)["totalClicks"] == 3
+    with monkeypatch.context() as patch:
+        patch.setattr("analytics.reports.raw.MAX_REQUESTS", 2)
+        refused = api.get("/api/analytics", week)
+        assert (refused.status_code, refused.json()["data"]) == (400, {"reason": "requests", "limit": 2})
+        assert read(api, week | {"period": "today"})["totalClicks"] == 1
+    # Some of the days have expired, but their clicks are there.
+    ClosedDay.objects.update(raw_from=TODAY)
+    assert read(api, week)["totalClicks"] == 3
+    drop_before(TODAY)
+    refused = api.get("/api/analytics", week)
+    assert (refused.status_code, refused.json()["data"]["reason"]) == (400, "totals")
+    assert read(api, week | {"period": "today"})["totalClicks"] == 1
 
 
 @pytest.fixture

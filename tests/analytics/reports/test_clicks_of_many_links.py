@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC
 from random import Random
 from typing import Any
 
@@ -16,6 +17,8 @@ from accounts.admission import REPORTS_PER_WORKSPACE, TooManyAtOnce, costly_repo
 from accounts.services import NewAccount
 from analytics.models import Kind
 from analytics.reports import click_log, scope
+from analytics.reports.periods import RequestedRange
+from analytics.reports.selected import Clicks
 from testing.accounts.keys import key_client, scoped_key
 from testing.accounts.workspaces import team, token_client_in
 from testing.analytics.facts import Fact, record
@@ -33,6 +36,8 @@ def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     few, some = request.param
     monkeypatch.setattr(click_log, "FEW_LINKS", few)
     monkeypatch.setattr(click_log, "SOME_LINKS", some)
+    # Of few links, the log gets the links themselves.
+    monkeypatch.setattr(scope, "FEW_LINKS", few)
 
 
 def pages(
@@ -229,3 +234,17 @@ def test_costly_reports_of_a_workspace_are_limited(
         monkeypatch.setattr(scope, "CHEAP_LINKS", 0)
         assert {api.get(path).status_code for path in ("/api/analytics", "/api/analytics/clicks")} == {429}
     assert api.get("/api/analytics", {"country": "DE"}).status_code == 200
+
+
+@pytest.mark.usefixtures("reading")
+def test_a_log_that_is_being_read_has_no_link_that_has_moved_away(
+    api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    moved, kept = make_link()["_id"], make_link()["_id"]
+    for link in (moved, kept):
+        record(link, [Fact("2026-03-01T10:00Z")])
+    chosen = scope.of_workspace(alice.workspace, scope.Selection())
+    log = click_log.ClickLog(chosen, RequestedRange(None, None, UTC), Clicks(), name="x")
+    body = {"ids": [moved], "workspaceId": str(team(alice).public_id)}
+    assert api.post("/api/urls/move", body, format="json").status_code == 200
+    assert [str(click.link_id) for click in log.read(10)] == [kept]

@@ -249,6 +249,10 @@ def test_bans_end_shares_while_they_last(api: APIClient, alice: NewAccount, make
         ban = begin()
         for suffix in ("", ".csv"):
             assert [reader().get(path + suffix).status_code for path in paths] == expected
+        shares = reversed(api.get("/api/analytics/shares").json()["data"]["shares"])
+        assert [each["status"] for each in shares] == [
+            {200: "active", 410: "unavailable"}[status] for status in expected
+        ]
         ban.delete()
         assert [reader().get(path).status_code for path in paths] == [200, 200, 200]
 

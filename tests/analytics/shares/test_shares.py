@@ -36,7 +36,7 @@ def listed(api: APIClient) -> list[dict[str, Any]]:
     return found
 
 
-def test_shares_are_listed_with_their_names_in_three_queries(
+def test_shares_are_listed_with_their_names_in_four_queries(
     api: APIClient, make_link: MakeLink, django_assert_num_queries: Any
 ) -> None:
     link, view = make_link(title="Flyer"), create_view(api, tags="spring", period="90d")
@@ -44,7 +44,7 @@ def test_shares_are_listed_with_their_names_in_three_queries(
     _, first = share(api, viewId=view, expiresAt=LATER, password="open sesame")
     share(api, urlId=link["_id"], period="30d", noIndex=False)
     share(api, urlId=untitled["_id"])
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         found = listed(api)
     assert [each["name"] for each in found] == [untitled["shortUrl"], "Flyer", "Spring campaign"]
     assert found[2] == first == api.get(f"/api/analytics/shares/{first['_id']}").json()["data"]["share"]
