@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from hashlib import blake2b
 from struct import Struct
-from time import time_ns
+from time import monotonic, time_ns
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -31,9 +31,11 @@ _LISTENERS = f"""
 SELECT workspace_id FROM events_listener WHERE '{EventType.LINK_CLICKED}' = ANY (feed_types || webhook_types)
 """  # noqa: S608 # built from constants
 # A snapshot has a link in one of the two tables, also while it is deleted or undeleted.
-_PUBLIC_IDS = """
-SELECT id, public_id FROM links_link WHERE id = ANY (%(links)s::bigint[])
-UNION ALL SELECT link_id, public_id FROM links_deletedlink WHERE link_id = ANY (%(links)s::bigint[])
+_LINKS = """
+SELECT id, public_id, coalesce(custom_code, short_code) FROM links_link WHERE id = ANY (%(links)s::bigint[])
+UNION ALL
+SELECT link_id, public_id, coalesce(link ->> 'custom_code', link ->> 'short_code') FROM links_deletedlink
+WHERE link_id = ANY (%(links)s::bigint[])
 """
 _NEXT_IDS = "SELECT nextval('analytics_rawclick_id_seq') FROM generate_series(1, %s)"
 _POSITION = "SELECT events_position()"
@@ -46,9 +48,9 @@ _pack_size = Struct(">iB").pack
 _CLICK = int(Kind.CLICK)
 
 
-# Of each link, for its events. They never change.
-_public_ids: dict[int, bytes] = {}
-_MOST_IDS = 100_000
+# Links as their events have them. Their codes may change: a former one leads to the link, too, but not for long.
+_KNOWN_SECONDS = 60.0
+_MOST_KNOWN = 100_000
 
 
 def click_listeners() -> set[int]:
@@ -75,12 +77,12 @@ def emit_clicks(
 
     ``ids`` of the requests, and ``branches``, are by their places.
     """
-    public_ids = _public_ids_of(owners.keys())
+    links = _links.members(owners.keys())
     with prepared_cursor() as cursor:
         cursor.execute(_POSITION)
         [(position,)] = cursor.fetchall()
     heads = {
-        link: (_pack_link(8, position, 8, owner, len(_TYPE), _TYPE, 8, link), public_ids[link])
+        link: (_pack_link(8, position, 8, owner, len(_TYPE), _TYPE, 8, link), links[link])
         for link, owner in owners.items()
     }
     hasher, random = _hasher(settings.SECRET_KEY), os.urandom(8 * len(batch))
@@ -117,28 +119,38 @@ def emit_clicks(
         copy_rows(_ROWS, rows)
 
 
-def _public_ids_of(links: KeysView[int]) -> Mapping[int, bytes]:
-    missing = links - _public_ids.keys()
-    if len(missing) + len(_public_ids) > _MOST_IDS:
-        _public_ids.clear()
-        missing = set(links)
-    if missing:
-        with prepared_cursor() as cursor:
-            cursor.execute(_PUBLIC_IDS, {"links": integer_array(missing)})
-            _public_ids.update(
-                (link, f'"linkId":"{public_id}",'.encode()) for link, public_id in cursor.fetchall()
-            )
-    return _public_ids
+class _Links:
+    """What events say of links, as members of a JSON object. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bytes] = {}
+        self._since = 0.0
+
+    def members(self, links: KeysView[int]) -> Mapping[int, bytes]:
+        missing = links - self._known.keys()
+        if len(missing) + len(self._known) > _MOST_KNOWN or monotonic() > self._since + _KNOWN_SECONDS:
+            self.clear()
+            missing = set(links)
+        if missing:
+            with prepared_cursor() as cursor:
+                cursor.execute(_LINKS, {"links": integer_array(missing)})
+                for link, public_id, code in cursor.fetchall():
+                    self._known[link] = _members([("linkId", str(public_id)), ("code", code)])
+        return self._known
+
+    def clear(self) -> None:
+        self._known.clear()
+        self._since = monotonic()
 
 
-def forget_links() -> None:
-    """The next database may have other links."""
-    _public_ids.clear()
+_links = _Links()
+# The next database may have other links.
+forget_links = _links.clear
 
 
-def public_click_id(number: int) -> str:
+def public_click_id(number: int, secret: str = "") -> str:
     """A keyed hash: the id itself would reveal the number of clicks on the whole installation."""
-    click = _hasher(settings.SECRET_KEY).copy()
+    click = _hasher(secret or settings.SECRET_KEY).copy()
     click.update(number.to_bytes(8))
     return click.hexdigest()
 

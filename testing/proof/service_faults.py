@@ -40,7 +40,9 @@ class Target:
 
 
 def target(service: Service, api_key: str, seed: int) -> Target:
-    """Create the links. Some capped links reach their cap soon, some never do."""
+    """Create the links. Some capped links reach their cap soon, some never do. The workspace listens to clicks."""
+    feed = service.call("PUT", "/api/events/feed", {"types": ["link.clicked"]}, X_API_Key=api_key)
+    assert feed.status == 200, feed
     for _ in range(FREE_LINKS):
         service.create_link(api_key)
     for number in range(CAPPED_LINKS):

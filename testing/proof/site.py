@@ -107,12 +107,15 @@ def _prepare(site: Site) -> Links:
     site.enter()
 
     from accounts.services import create_account
+    from events.feed import collect
+    from events.types import EventType
     from links.models import Link
     from links.services import create_link
     from testing.analytics.branches import branch
 
     call_command("migrate", interactive=False, verbosity=0)
     owner = create_account(email="owner@proof.example", plan="enterprise").workspace
+    collect(owner, [EventType.LINK_CLICKED])
 
     destination = canonical_destination("https://example.com/page")
 

@@ -57,6 +57,8 @@ class Verdict:
 
 def judge(fault: str, repeats: int, site: Site, log: Log, *, dropped: int = 0) -> Verdict:
     """Call this after all clicks are drained. ``dropped``: redirects whose click the service reports as lost."""
+    from analytics.counting.click_events import public_click_id
+
     clicks = _events(site, log, "kind = 0")
     refusals = _events(site, log, "kind = 4")
     recorded = Counter(identity for _, identity in clicks + refusals)
@@ -66,12 +68,20 @@ def judge(fault: str, repeats: int, site: Site, log: Log, *, dropped: int = 0) -
         fault, repeats, len(log.redirected), len(clicks), lost - dropped,
         sum(number - 1 for number in recorded.values()), log.errors, dropped, list(log.problems),
     )  # fmt: skip
+    # Of all faults so far. The clicks of this log are among them.
+    counted_ids = Counter(
+        public_click_id(number, site.secret)
+        for (number,) in site.rows("SELECT id FROM analytics_rawclick WHERE kind = 0")
+    )
+    events = Counter(number for (number,) in site.rows(_EVENTS))
     problems = {
         "redirected, but not counted": verdict.lost,
         "counted twice": verdict.twice,
         "counted, but refused": len(counted & log.refused),
         "counted on another link": sum(log.sent[identity] != link for link, identity in clicks),
         "links whose counter is not their number of clicks": len(site.rows(_WRONG_COUNTERS)),
+        "counted, and without an event": (counted_ids - events).total(),
+        "events without a counted click, or repeated": (events - counted_ids).total(),
         "dead letters": site.rows("SELECT count(*) FROM analytics_deadletter")[0][0],
         "segments set aside": len(list(site.clicks_dir.glob("*.damaged"))),
         "left in the journal": site.backlog(),
@@ -87,6 +97,9 @@ SELECT link_id FROM links_clickcounter LEFT JOIN (
     SELECT link_id, count(*) AS events FROM analytics_rawclick WHERE kind = 0 GROUP BY 1
 ) click USING (link_id) WHERE clicks <> coalesce(events, 0)
 """
+
+
+_EVENTS = "SELECT data ->> 'id' FROM events_event WHERE type = 'link.clicked'"
 
 
 def counted_clicks(site: Site, log: Log) -> set[str]:

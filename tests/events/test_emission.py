@@ -266,7 +266,7 @@ def test_an_event_of_a_click_is_that_of_the_click_log(
     drain()
     api.post(f"/api/urls/{link['_id']}/undelete")
     logged = [
-        click | {"linkId": one["_id"]}
+        click | {"linkId": one["_id"], "code": one["customCode"]}
         for one in (link, split)
         for click in api.get(f"/api/analytics/{one['_id']}/clicks").json()["data"]["clicks"]
         if click["kind"] == "click"
@@ -279,7 +279,7 @@ def test_an_event_of_a_click_is_that_of_the_click_log(
             "id": click["_id"],
             **{
                 name: click[name]
-                for name in ("time", "linkId", "country", "region", "city", "device", "browser")
+                for name in ("time", "linkId", "code", "country", "region", "city", "device", "browser")
             },
             "operatingSystem": click["operatingSystem"],
             "referrer": sites.get(click["referrer"], ("direct", ""))[0],

@@ -4,7 +4,7 @@
 -- The database's clock, so that positions are above those of any earlier life of the database: a restore into another
 -- cluster, or to an earlier time, begins with lower transaction ids. No database has 2^29 transactions a second.
 CREATE FUNCTION events_new_offset() RETURNS bigint LANGUAGE sql VOLATILE AS $$
-    SELECT (extract(epoch FROM clock_timestamp())::bigint << 29) - pg_current_xact_id()::text::bigint
+    SELECT (extract(epoch FROM clock_timestamp()) * (1 << 29))::bigint - pg_current_xact_id()::text::bigint
 $$;
 -- Not models of Django, so that nothing that empties the tables of models empties these.
 CREATE TABLE events_offset (value bigint NOT NULL, server text);
