@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import orjson
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
@@ -15,13 +17,10 @@ from accounts.health_checks import HealthCheck
 from common.database import execute, fetch, in_one_transaction
 from common.host import cache_versions, vitals
 from common.http.urls import canonical_destination
-from events.outbox import emit
 from events.types import EventType
-from links.codes import short_url_of
 from links.health.hosts import HostBusy, name_of
 from links.health.probe import check
 from links.health.states import HealthStatus, Result, State, next_check, state_after
-from links.models import Link
 
 # Checks mostly wait for other hosts. Each thread has a connection to the database.
 THREADS = 4
@@ -43,7 +42,7 @@ RETURNING h.link_id, h.due_at, due.destination, due.frequency, h.is_requested
 """  # noqa: S608 # built from constants
 # The link first, as its own updates do.
 _LOCK = """
-SELECT h.status, h.failures, h.failing_since, l.is_dead, l.owner_id
+SELECT h.status, h.failures, h.failing_since, l.is_dead
 FROM links_link l JOIN links_linkhealth h ON h.link_id = l.id
 WHERE l.id = %(link)s AND h.due_at = %(leased)s FOR NO KEY UPDATE OF l, h
 """
@@ -53,6 +52,12 @@ UPDATE links_linkhealth SET status = %(status)s, failures = %(failures)s, failin
 WHERE link_id = %(link)s
 """
 _MARK = "UPDATE links_link SET is_dead = %(dead)s WHERE id = %(link)s RETURNING links_codes_of(id)"
+_END_ALL = """
+WITH revived AS (UPDATE links_link SET is_dead = false WHERE is_dead RETURNING id)
+UPDATE links_linkhealth h SET status = 'unknown', failures = 0, failing_since = NULL
+FROM revived WHERE h.link_id = revived.id
+"""
+_EMIT = "SELECT links_emit(%(type)s, ARRAY[%(link)s]::bigint[], %(further)s::jsonb)"
 _PUT_OFF = """
 UPDATE links_linkhealth SET due_at = greatest(
     now() + interval '5 seconds', (SELECT free_at FROM links_checkedhost WHERE name = %(host)s)
@@ -148,6 +153,11 @@ def choose(leased: Sequence[Leased]) -> list[Leased]:
     return chosen[:_CHECKED]
 
 
+def end_all_checks() -> int:
+    """Where nobody checks, nobody finds out that a destination has recovered. Returns the number of revived links."""
+    return 0 if settings.OUTBOUND else execute(_END_ALL)
+
+
 def lease_due() -> list[Leased]:
     return [Leased(*row) for row in fetch(_LEASE_DUE)]
 
@@ -176,12 +186,12 @@ def _record(leased: Leased, result: Result | None, frequency: HealthCheck, now: 
     rows = fetch(_LOCK, {"link": leased.link_id, "leased": leased.due_at})
     if not rows:
         return []
-    [(status, failures, since, was_dead, owner_id)] = rows
+    [(status, failures, since, was_dead)] = rows
     state = State()
     if result is not None:
         is_regular = frequency is not HealthCheck.OFF
         state = state_after(State(status, failures, since), result, now, is_regular=is_regular)
-    values: dict[str, Any] = {
+    stored = {
         "link": leased.link_id,
         "status": state.status,
         "failures": state.failures,
@@ -190,34 +200,17 @@ def _record(leased: Leased, result: Result | None, frequency: HealthCheck, now: 
         "problem": None if result is None else result.problem,
         "due": next_check(state, frequency, now),
     }
-    execute(_STORE, values)
+    execute(_STORE, stored)
     is_dead = state.status == HealthStatus.DEAD
     if is_dead == was_dead:
         return []
     [(codes,)] = fetch(_MARK, {"link": leased.link_id, "dead": is_dead})
     if result is not None:
         kind = EventType.DESTINATION_UNHEALTHY if is_dead else EventType.DESTINATION_RECOVERED
-        emit(owner_id, kind, _event(leased, state, result), link_id=leased.link_id)
+        further = {"url": leased.destination, "problem": result.problem, "failingSince": state.failing_since}
+        values = {"type": kind, "link": leased.link_id, "further": orjson.dumps(further).decode()}
+        execute(_EMIT, values)
     return list(codes)
-
-
-def _event(leased: Leased, state: State, result: Result) -> dict[str, Any]:
-    link = Link.objects.select_related("domain").get(pk=leased.link_id)
-    return {
-        "link": {
-            "id": str(link.public_id),
-            "shortUrl": short_url_of(link),
-            "originalUrl": link.original_url,
-            "targetUrl": link.target_url,
-            "fallbackUrl": link.fallback_url,
-            "title": link.title,
-            "tags": link.tags,
-            "externalId": link.external_id,
-        },
-        "url": leased.destination,
-        "problem": result.problem,
-        "failingSince": state.failing_since,
-    }
 
 
 class Enlisting:

@@ -237,7 +237,8 @@ EDGE_ADDRESSES = domains.addresses(
 outbound = Group("Requests to other hosts")
 OUTBOUND = outbound.switch(
     "OUTBOUND",
-    "Whether the service sends requests to addresses that its users enter: checks of destinations and webhooks.",
+    "Whether the service sends requests to addresses that its users enter: checks of destinations and webhooks. "
+    "Set it alike on all hosts.",
 )
 OUTBOUND_ALLOWED_NETWORKS = outbound.networks(
     "OUTBOUND_ALLOWED_NETWORKS",

@@ -27,8 +27,8 @@ PREPARE_DATABASE = "shortener_project.management.commands.prepare_database"
 RECHECK_DOMAINS = "domains.management.commands.recheck_domains"
 _MODULES = (
     *("shortener_project.wsgi", "shortener_project.management.commands.serve"),
-    *(CHECK_DESTINATIONS, DELIVER_EVENTS, DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE),
-    RECHECK_DOMAINS,
+    *(CHECK_DESTINATIONS, DELIVER_EVENTS, DRAIN_CLICKS, FOLLOW_CHANGES),
+    *(HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
 )
 
 

@@ -11,7 +11,6 @@ from django.db import Error, connection
 from common.host import vitals
 from common.host.metrics import count_database_error
 from links.health.checks import Enlisting, check_due
-from links.health.hosts import forget_hosts
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +33,6 @@ class Command(BaseCommand):
             try:
                 enlisting.go_on()
                 check_due()
-                forget_hosts()
             except Error as error:
                 count_database_error("background")
                 if options["once"]:

@@ -35,6 +35,8 @@ from limits.attempts import delete_expired_attempts
 from limits.guessing import delete_expired_networks
 from limits.rates import delete_expired_requests
 from links.code_claims import delete_expired_holds
+from links.health.checks import end_all_checks
+from links.health.hosts import forget_hosts
 from links.storage.deletion import purge_deleted_links
 from links.tags.changes import finish_tag_changes
 
@@ -76,6 +78,8 @@ def run_all_steps() -> Error | None:
     steps = (
         finish_tag_changes,
         delete_expired_holds,
+        end_all_checks,
+        forget_hosts,
         delete_expired_attempts,
         delete_expired_networks,
         delete_expired_requests,

@@ -247,7 +247,15 @@ def test_a_deleted_link_is_not_checked_and_keeps_its_health_until_it_is_gone(
     assert not LinkHealth.objects.exists()
 
 
-def test_the_command_refuses_to_run_if_outbound_is_off(settings: Settings) -> None:
+def test_nothing_is_dead_or_checked_if_outbound_is_off(
+    api: APIClient, server: Any, checked: dict[str, Any], settings: Settings
+) -> None:
+    kill(server)
+    call_command("housekeeping", "--once")
+    assert health(api, checked)[0] == "dead"
     settings.OUTBOUND = False
+    call_command("housekeeping", "--once")
+    assert health(api, checked)[0] == "unknown"
+    assert not Link.objects.get().is_dead
     with pytest.raises(CommandError, match=r"OUTBOUND is off\."):
         call_command("check_destinations", "--once")
