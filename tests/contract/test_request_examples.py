@@ -188,7 +188,10 @@ def test_every_query_example_succeeds(
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
     design = api.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
     share = api.post("/api/analytics/shares", {"urlId": link}).json()["data"]["share"]["_id"]
+    body = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/"}
+    webhook = api.post("/api/webhooks", body).json()["data"]["webhook"]["_id"]
     own = {
+        "/api/webhooks": webhook,
         "/api/urls": link,
         "/api/views": view,
         "/api/tag-changes": change,
