@@ -66,6 +66,8 @@ def send(
         channel = Channel(connection, deadline, _HEAD_BYTES)
         client = http.client.HTTPConnection(destination.host.strip("[]"), destination.port)
         client.sock = channel  # as much of a socket as it needs
+        # It must never connect by itself.
+        client.auto_open = 0
         client.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in _headers(destination, is_https, method, headers or {}, body).items():
             client.putheader(name, value)

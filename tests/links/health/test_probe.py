@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from dns.rcode import SERVFAIL
 from pytest_django.fixtures import Settings
 
 from links.health import hosts, probe
@@ -81,7 +82,7 @@ def test_names_ports_and_certificates_that_fail(loopback: None, dns: DnsServer) 
         assert probe.check(f"https://here.example:{plain.port}/") == Result(Verdict.FAILED, "tls")
     with raw_server(sending(b"nonsense")) as other:
         assert probe.check(f"http://here.example:{other.port}/") == Result(Verdict.UNDECIDED, "protocol")
-    dns.garbage = True
+    dns.rcode = SERVFAIL
     assert probe.check("http://other.example/") == Result(Verdict.UNDECIDED, "dns")
 
 
