@@ -15,6 +15,13 @@ _TABLE = "events_event"
 _NAME = re.compile(rf"{_TABLE}_(\d{{4}}_\d{{2}}_\d{{2}})")
 # Housekeeping of one host may be down for longer than a day.
 _DAYS_AHEAD = 3
+_BATCH = 10_000
+# The oldest have the lowest ids, so no index on the time is needed.
+_DELETE_DELIVERIES = f"""
+DELETE FROM events_delivery WHERE id IN (
+    SELECT id FROM events_delivery ORDER BY id LIMIT {_BATCH} FOR UPDATE SKIP LOCKED
+) AND created_at < %s
+"""  # noqa: S608 # composed of constants
 
 
 def ensure_event_partitions() -> None:
@@ -30,13 +37,15 @@ def ensure_event_partitions() -> None:
 
 
 def delete_old_events() -> None:
-    """Keep events for at least EVENT_RETENTION_DAYS, and drop them by whole days."""
+    """Keep events for at least EVENT_RETENTION_DAYS, and drop them by whole days; then their deliveries."""
     first = _today() - timedelta(days=settings.EVENT_RETENTION_DAYS)
     for name in partitions_of(_TABLE):
         match = _NAME.fullmatch(name)
         if match and datetime.strptime(match[1], "%Y_%m_%d").replace(tzinfo=UTC).date() < first:
             change_tables(partial(drop_partition, name))
     execute("DELETE FROM events_event_default WHERE time < %s", [_midnight(first)])
+    while execute(_DELETE_DELIVERIES, [_midnight(first)]) == _BATCH:
+        pass
 
 
 def _today() -> date:

@@ -35,6 +35,7 @@ def describe_messages(result: dict[str, Any], generator: Any, **_: Any) -> dict[
     """The first hook of drf-spectacular, because the others also change the components that this adds."""
     result["webhooks"] = process_webhooks([*map(_described, KINDS)], generator.registry)
     for methods in result["webhooks"].values():
+        methods["post"]["security"] = []
         methods["post"]["parameters"] = [
             {
                 "name": name,

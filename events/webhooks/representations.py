@@ -15,7 +15,7 @@ from common.openapi.responses import (
     text,
 )
 from events.types import EventType
-from events.webhooks.models import DeliveryStatus, DisabledReason, Format, Webhook
+from events.webhooks.models import DeliveryStatus, Format, Webhook
 from events.webhooks.secrets import unseal
 
 _TYPES = [kind.value for kind in EventType]
@@ -56,15 +56,12 @@ webhook = Representation(
     ),
     _filters.nested("filters", _filters),
     flag("isEnabled", "is_enabled", True),
-    Field(
+    text(
         "disabledReason",
         "disabled_reason",
-        ChoiceField(
-            DisabledReason.values,
-            allow_null=True,
-            help_text="`gone`: it answered 410. `failing`: nothing but failures for five days.",
-        ),
         None,
+        "`manual`; `gone`: it answered 410; `failing`: nothing but failures for five days. Null: enabled.",
+        allow_null=True,
     ),
     moment("disabledAt", "disabled_at", None, allow_null=True),
     moment(

@@ -10,7 +10,7 @@ from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
 from common.rest.fields import DIRECTION_REFUSED
 from events.types import EventType
-from events.webhooks.models import DeliveryStatus, DisabledReason, Format
+from events.webhooks.models import DeliveryStatus, Format
 from events.webhooks.retries import DELAYS
 from events.webhooks.selectors import BAD_CURSOR
 from events.webhooks.serializers import (
@@ -33,7 +33,6 @@ from events.webhooks.services import (
 name_choices("EventType", [kind.value for kind in EventType])
 name_choices("WebhookFormat", Format.values)
 name_choices("DeliveryStatus", DeliveryStatus.values)
-name_choices("WebhookDisabledReason", DisabledReason.values)
 for _name, _serializer in {
     "CreateWebhook": CreateWebhookSerializer,
     "UpdateWebhook": UpdateWebhookSerializer,
@@ -84,7 +83,7 @@ describe_webhooks = describe(
         "The webhook.",
         description="Omitted fields keep their value; the format stays. You can send back the whole object. An enabled"
         " webhook gets what happens from then on; `replay` sends what it has missed.",
-        examples=[{"isEnabled": False}],
+        examples=[{"name": "Online shop", "isEnabled": True}],
         errors=_FIELDS,
     ),
     destroy=Operation(

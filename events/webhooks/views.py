@@ -73,6 +73,7 @@ class WebhookViewSet(ApiViewSet):
         return {"webhook": webhook(rotated.webhook), "secret": rotated.secret}
 
     @action(detail=True, methods=["post"])
+    @idempotent
     @returns(201, "The test will be sent in a moment.", delivery=delivery)
     def test(self, request: Request, id: str) -> dict[str, Any]:
         owner = workspace_of(request)
@@ -90,6 +91,7 @@ class WebhookViewSet(ApiViewSet):
         }
 
     @action(detail=True, methods=["post"], url_path="deliveries/<str:deliveryId>/resend")
+    @idempotent
     @returns(201, "The delivery will be sent again in a moment.", delivery=delivery)
     def resend(self, request: Request, id: str, deliveryId: str) -> dict[str, Any]:
         owner = workspace_of(request)
@@ -99,4 +101,7 @@ class WebhookViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @returns(200, "The events will be sent again.")
     def replay(self, request: Request, id: str) -> None:
-        services.replay(owner=workspace_of(request), public_id=id, **self.read_body())
+        owner = workspace_of(request)
+        # An unknown webhook is unknown whatever the body says.
+        selectors.get_webhook(owner, id)
+        services.replay(owner=owner, public_id=id, **self.read_body())

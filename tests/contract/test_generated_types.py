@@ -84,7 +84,10 @@ def test_every_type_of_the_components_has_a_name_of_its_own(described: dict[str,
         for path in inline_types(schema, component, is_component=True)
     ]
     # Fields of any object, in the history and in an export, and details of an error: objects without described keys.
-    assert unnamed == ["Change.before", "Change.after", "Error.data", "Event.data", "ExportAccountData.parts"]
+    assert unnamed == [
+        *("Change.before", "Change.after", "Error.data", "Event.data", "ExportAccountData.parts"),
+        *("LinkUpdatedData.before", "LinkUpdatedData.after"),
+    ]
 
 
 def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
@@ -99,6 +102,8 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
             "ImportRequest",
         ),
         *("BulkCreateRequest", "BulkUpdateRequest", "BulkDeleteRequest", "CreateQrCodeRequest"),
+        *("CreateWebhookRequest", "UpdateWebhookRequest", "TestWebhookRequest", "ReplayEventsRequest"),
+        *("WebhookFilterIdsRequest", "DeliveryRequest"),
         *("CreateQrDesignRequest", "UpdateQrDesignRequest", "QrSheetRequest"),
         *("RuleRequest", "ConditionRequest", "VariantRequest", "PreviewRequest", "SimulationRequest"),
         *("UpdateAccountRequest", "ChangePasswordRequest"),
@@ -121,6 +126,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
 def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
     schemas = described["components"]["schemas"]
     assert {name for name, schema in schemas.items() if "enum" in schema} == {
+        *("EventType", "DeliveryStatus", "WebhookFormat"),
         *("ClickKind", "DetectedImportFormat", "DeviceType", "DnsRecordType", "DomainStatus"),
         *(
             "ErrorCorrectionLevel",

@@ -76,6 +76,9 @@ def own_values(
 
     shared = api.post("/api/analytics/shares", {"urlId": make_link()["_id"]}).json()["data"]["share"]["_id"]
 
+    body = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/"}
+    webhook = api.post("/api/webhooks", body).json()["data"]["webhook"]["_id"]
+
     def create(example: Example) -> Placeholders:
         link = make_link(tags=["sale"])["_id"]
         return {
@@ -95,6 +98,7 @@ def own_values(
                 "utm-templates": template["_id"],
                 "qr-designs": design,
                 "analytics": shared,
+                "webhooks": webhook,
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
             "workspaceId": str(workspace.public_id),
@@ -184,7 +188,10 @@ def test_every_query_example_succeeds(
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
     design = api.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
     share = api.post("/api/analytics/shares", {"urlId": link}).json()["data"]["share"]["_id"]
+    body = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/"}
+    webhook = api.post("/api/webhooks", body).json()["data"]["webhook"]["_id"]
     own = {
+        "/api/webhooks": webhook,
         "/api/urls": link,
         "/api/views": view,
         "/api/tag-changes": change,

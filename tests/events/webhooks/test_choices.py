@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
-from events.webhooks.models import Cursor
+from events.retention import delete_old_events
+from events.webhooks.models import Cursor, Delivery
 from links.models import Link
 from testing.events.receivers import deliver, endpoint, happen, pass_time, received, receiver
 
@@ -100,6 +103,20 @@ def test_what_happens_while_a_webhook_is_disabled_comes_only_with_a_replay(
         api.post(f"{path}/replay", {"from": "2026-01-01"})
         deliver()
         assert len(server.requests) == 1
+
+
+def test_deliveries_are_deleted_with_their_events(api: APIClient, alice: NewAccount) -> None:
+    with receiver() as server:
+        webhook = endpoint(api, server)
+        happen(alice.workspace, "link.created", 2)
+        deliver()
+    delete_old_events()
+    assert Delivery.objects.count() == 2
+    old = Delivery.objects.earliest("pk")
+    Delivery.objects.filter(pk=old.pk).update(created_at=Now() - timedelta(days=32))
+    delete_old_events()
+    [left] = api.get(f"/api/webhooks/{webhook['_id']}/deliveries").json()["data"]["deliveries"]
+    assert left["_id"] != str(old.public_id)
 
 
 def test_resent_messages_and_tests(api: APIClient, alice: NewAccount) -> None:
