@@ -69,6 +69,9 @@ class _ChoiceExtension(OpenApiSerializerFieldExtension):
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
         schema: dict[str, Any] = build_choice_field(self.target)
+        if self.get_name() is not None:
+            # The same component serves fields that can be null: what refers to it says so.
+            schema["enum"] = [value for value in schema["enum"] if value is not None]
         return schema
 
 

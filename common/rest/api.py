@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache, cached_property
 from typing import Any, cast
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
-from common.errors import LengthRequired
+from common.errors import InvalidFields, LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
 from common.rest.access import Access
 from common.rest.envelope import add_warnings, attach_warnings, warn
@@ -116,6 +116,18 @@ class ApiViewSet(ViewSet):
     def read_body(self) -> dict[str, Any]:
         """The validated fields, by `bodies`. Raises InvalidFields."""
         return self._fields
+
+    def read_body_about(self, find: Callable[[], object]) -> dict[str, Any]:
+        """`read_body`, for an object that ``find`` looks up: what is missing matters only if there is such an object.
+
+        Raises InvalidFields or what ``find`` raises.
+        """
+        try:
+            return self.read_body()
+        except InvalidFields as error:
+            if all(broken.code == "required" for broken in error.errors):
+                find()
+            raise
 
     @cached_property
     def _fields(self) -> dict[str, Any]:

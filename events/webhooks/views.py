@@ -102,6 +102,5 @@ class WebhookViewSet(ApiViewSet):
     @returns(200, "The events will be sent again.")
     def replay(self, request: Request, id: str) -> None:
         owner = workspace_of(request)
-        # An unknown webhook is unknown whatever the body says.
-        selectors.get_webhook(owner, id)
-        services.replay(owner=owner, public_id=id, **self.read_body())
+        sent = self.read_body_about(lambda: selectors.get_webhook(owner, id))
+        services.replay(owner=owner, public_id=id, **sent)

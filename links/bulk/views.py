@@ -10,7 +10,6 @@ from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
-from common.errors import InvalidFields
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
@@ -155,13 +154,7 @@ class DomainMoveViewSet(ApiViewSet):
     @returns(200, "Domain moved successfully.", fields=MOVED_DOMAIN)
     def create(self, request: Request, id: str) -> dict[str, Any]:
         source = workspace_of(request)
-        try:
-            sent = self.read_body()
-        except InvalidFields as error:
-            # As for every id: what is missing in the body matters only if there is such a domain.
-            if all(broken.code == "required" for broken in error.errors):
-                get_domain(source, id)
-            raise
+        sent = self.read_body_about(lambda: get_domain(source, id))
         domain = get_domain(source, id)
         moved = move_domain(source=source, domain=domain, actor=account_of(request), **sent)
         return {"domain": moved_domain(moved.domain), "links": moved.links}

@@ -33,7 +33,11 @@ ACCEPTS = [
 ]
 # Routes that return a file on success.
 FILES = {"/api/urls/export"}
-READABLE = [route for route in ROUTES if route.path not in DOCUMENTATION | FILES and "{" not in route.path]
+# Each has a required parameter.
+LOOK_UPS = {"/api/urls/exists", "/api/urls/resolve"}
+READABLE = [
+    route for route in ROUTES if route.path not in DOCUMENTATION | FILES | LOOK_UPS and "{" not in route.path
+]
 
 
 @for_every_call(READABLE, "GET")

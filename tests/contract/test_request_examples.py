@@ -207,9 +207,12 @@ def test_every_query_example_succeeds(
         operation = methods.get("get")
         if operation is None or operation["security"] == [{"bearerAuth": []}]:
             continue
+        parameters = operation.get("parameters", [])
+        if any(parameter["in"] == "query" and parameter.get("required") for parameter in parameters):
+            continue
         identifier = next((value for prefix, value in own.items() if path.startswith(prefix)), domain)
         query = {}
-        for parameter in operation.get("parameters", []):
+        for parameter in parameters:
             schema = parameter["schema"]
             if parameter["in"] == "query" and ("default" in schema or "examples" in schema):
                 query[parameter["name"]] = schema.get("examples", [schema.get("default")])[0]

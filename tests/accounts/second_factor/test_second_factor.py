@@ -107,7 +107,7 @@ def test_after_five_wrong_codes_even_the_right_one_is_refused(
     for right in (code(), recovery_code):
         refused = log_in(anonymous, otp=right)
         assert outcome(refused) == (429, "rate_limited")
-        assert refused.headers["RateLimit-Policy"] == "5;w=900"
+        assert refused.headers["RateLimit-Policy"] == '"attempts";q=5;w=900'
     elsewhere = APIClient(headers={"host": "sho.rt"}, REMOTE_ADDR="198.51.100.5")
     assert outcome(log_in(elsewhere, otp=code())) == (429, "rate_limited")
 

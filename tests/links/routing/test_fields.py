@@ -32,6 +32,7 @@ def test_create_accepts_every_field(api: APIClient, make_link: MakeLink) -> None
     assert stored.other_destinations == [
         "https://example.com/soon",
         "https://example.com/over",
+        "https://example.com/fallback",
         *(rule["url"] for rule in RULES),
         *(variant["url"] for variant in SPLIT),
         "https://example.com/card.png",

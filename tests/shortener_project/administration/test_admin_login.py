@@ -50,7 +50,7 @@ def test_after_five_failures_the_sixth_is_429() -> None:
     assert refused.status_code == 429
     assert parse(refused).texts["h1"] == LOGIN_LIMITED.title
     assert refused["Retry-After"] == "900"
-    assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ("5;w=900", "0")
+    assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ('"attempts";q=5;w=900', "0")
     assert "sessionid" not in refused.cookies
     for_program = log_in(strict_browser(NEXT_DOOR, accept="application/json"), PASSWORD)
     assert for_program.json()["retryAfter"] == int(for_program["Retry-After"])
