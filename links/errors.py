@@ -48,6 +48,18 @@ class AnotherVersion(PreconditionFailed):
         self.data: Mapping[str, Any] = {"changedAt": iso_utc(link.updated_at), "changedBy": None}
 
 
+class NoVersion(PreconditionFailed):
+    message = "No URL has this externalId, so none has a version of those in If-Match."
+
+
+class LinkExists(PreconditionFailed):
+    code = "already_exists"
+
+    def __init__(self, link: Link) -> None:
+        super().__init__("A URL has this externalId already.")
+        self.data: Mapping[str, Any] = {"_id": str(link.public_id)}
+
+
 class ChangedMeanwhile(PreconditionFailed):
     """``link`` is the current one, and ``change`` its last change since the expected version.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import Workspace
-from accounts.rights import CallerKey
+from accounts.rights import CallerKey, Scope
 from domains.addresses import BASE_ID
 from domains.models import Domain
 from links.errors import domain_not_found
@@ -18,6 +18,11 @@ def condition_of(key: CallerKey | None) -> tuple[str, dict[str, Any]]:
     """The end of a condition on ``links_link l``, and the values of its parameters. Empty without limits."""
     text = "".join(_CONDITIONS[name] for name in limits_of(key))
     return text, {} if key is None else {"key_domain": key.domain_id, "key_id": key.id}
+
+
+def may_read_links(owner: Workspace) -> bool:
+    """Whether the caller's key has the scope to read links, which that to write them does not include."""
+    return owner.key is None or bool(owner.key.scopes & Scope.URLS_READ.bit)
 
 
 def chosen_domain(owner: Workspace, domain_id: str | None) -> str | None:

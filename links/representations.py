@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from hashlib import blake2b
 from operator import attrgetter
 from typing import Any
 
@@ -256,9 +257,10 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
 
 
 def version_of(link: Link, shown: Mapping[str, Any], *, is_new: bool = False) -> Version:
-    """The version of a link, as ``shown``. Clicks and the status change without a new one."""
-    clicks = 0 if is_new else link.counter.clicks
-    return Version(link.updated_at, f"{clicks:x}-{shown['status']}")
+    """The version of a link, as ``shown``. Clicks, status and health change without a new one."""
+    clicks, imported = (0, 0) if is_new else (link.counter.clicks, link.counter.imported)
+    state = f"{clicks} {imported} {shown['status']} {link.health}"
+    return Version(link.updated_at, blake2b(state.encode(), digest_size=6).hexdigest())
 
 
 def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User) -> list[dict[str, Any]]:

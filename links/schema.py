@@ -33,6 +33,7 @@ from links.errors import (
     ChangedMeanwhile,
     CodeTaken,
     DomainNotActive,
+    LinkExists,
     NotRestorable,
     domain_not_found,
 )
@@ -248,7 +249,7 @@ describe_links = describe(
     upsert=Operation(
         "upsertUrl",
         "Create the link with an `externalId`, or change it.",
-        "The link with all its fields.",
+        "The link with all its fields, if the key may read links.",
         description="Of a link that exists, the sent fields change; another `originalUrl` becomes its `targetUrl`."
         " Parallel calls make one link.",
         examples=[{**_example("originalUrl title tags"), "externalId": "order-1815"}],
@@ -257,6 +258,17 @@ describe_links = describe(
             invalid("externalId"),
             *_BAD_NEW_LINK,
             invalid("domainId", "immutable", "Cannot be changed."),
+            BadIfMatch(),
+            ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
+            LinkExists(_EXAMPLE_LINK),
+        ],
+        parameters=[
+            OpenApiParameter(
+                "If-None-Match",
+                str,
+                OpenApiParameter.HEADER,
+                description="`*`: only create a link, or get 412.",
+            )
         ],
     ),
     stats=Operation(

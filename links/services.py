@@ -28,6 +28,8 @@ from links.errors import (
     AnotherVersion,
     ChangedMeanwhile,
     CodeTaken,
+    LinkExists,
+    NoVersion,
     ValueTaken,
     domain_not_found,
     require_usable,
@@ -130,37 +132,46 @@ def upsert_link(
     destination: Destination,
     external_id: str,
     creator: User | None = None,
+    versions: Sequence[datetime] | None = None,
+    only_new: bool = False,
     **fields: Any,
 ) -> tuple[Link, bool]:
     """Create the workspace's link with this ``external_id``, or change it. Returns the link, and whether it is new.
 
     Of a link that exists, another ``destination`` becomes the target; its domain cannot change. The unique index
     decides which of two calls creates the link; the other one then changes it. Raises as `create_link` and
-    `update_link` do.
+    `update_link` do, and with ``only_new`` LinkExists.
     """
     refusal: ServiceError
     for _ in range(_UPSERTS):
         link = Link.objects.filter(owner=owner, external_id=external_id).select_related("domain").first()
-        try:
-            if link is None:
-                new = {"destination": destination, "external_id": external_id, **fields}
+        if link is None:
+            if versions is not None:
+                raise NoVersion
+            new = {"destination": destination, "external_id": external_id, **fields}
+            try:
                 return create_link(owner=owner, creator=creator, **new), True
+            except ValueTaken as error:
+                refusal = error
+        elif only_new:
+            raise LinkExists(link)
+        else:
             changes = _changes_of(link, destination, fields)
-            return update_link(owner=owner, public_id=str(link.public_id), changes=changes), False
-        except (ValueTaken, NotFound) as error:
-            refusal = error
+            try:
+                public_id = str(link.public_id)
+                changed = update_link(owner=owner, public_id=public_id, changes=changes, versions=versions)
+            except NotFound as error:
+                refusal = error
+            else:
+                return changed, False
     raise refusal
 
 
 def _changes_of(link: Link, destination: Destination, fields: Mapping[str, Any]) -> dict[str, Any]:
-    changes = dict(fields)
+    changes = {"target_url": None if destination.text == link.original_url else destination, **fields}
     domain_id = changes.pop("domain_id", None)
     if domain_id not in (None, BASE_ID if link.domain is None else str(link.domain.public_id)):
         raise InvalidFields([FieldError("domainId", "immutable", "Cannot be changed.")])
-    if "target_url" not in changes:
-        target = None if destination.text == link.original_url else destination
-        if (target and target.text) != link.target_url:
-            changes["target_url"] = target
     return changes
 
 

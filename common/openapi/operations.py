@@ -111,7 +111,7 @@ extend_schema_field(OpenApiTypes.BOOL)(QueryBoolean)
 extend_schema_field(OpenApiTypes.DATETIME)(DateTime)
 extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})(ColorField)
 
-_CONDITIONAL_WRITES = ("update", "partial_update", "destroy")
+_CONDITIONAL_WRITES = ("update", "partial_update", "destroy", "upsert")
 _METHODS = {"create": "post", "update": "put", "partial_update": "patch", "destroy": "delete"}
 _ON_ONE_OBJECT = ("retrieve", "update", "partial_update", "destroy")
 # The role of every member.

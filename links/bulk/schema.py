@@ -40,36 +40,39 @@ _EACH = (
     f" {admission.PER_ACCOUNT} bulk calls running at once."
 )
 
-_UNCHECKED = "UncheckedItem"
-extend_schema_field(
-    {
-        "type": ["object", "array", "string", "number", "boolean", "null"],
-        "additionalProperties": {},
-        "items": {},
-        "description": "Any value is accepted; the result of an invalid item describes its errors.",
-    },
-    component_name=_UNCHECKED,
-)(ItemField)
-
-
-def _item(component: str) -> dict[str, Any]:
-    return {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in (component, _UNCHECKED)]}
-
-
-annotate(BulkCreateSerializer, {"urls": {"items": _item("CreateLinkRequest")}})
-annotate(BulkUpdateSerializer, {"urls": {"items": _item("LinkChangesRequest")}})
+_UNCHECKED = "Accepted, because the result of an invalid item describes its errors."
 
 
 @extend_schema_field(
-    {
-        "type": "object",
-        "additionalProperties": {},
-        "description": "Any object is accepted; the result of each item describes its errors.",
-    },
-    component_name="UncheckedChanges",
+    {"type": "object", "additionalProperties": {}, "description": _UNCHECKED},
+    component_name="UncheckedObject",
 )
-class _UncheckedChanges(DictField):
+class _UncheckedObject(DictField):
     pass
+
+
+extend_schema_field(
+    {
+        "type": ["array", "string", "number", "boolean", "null"],
+        "items": {},
+        "description": _UNCHECKED,
+    },
+    component_name="UncheckedItem",
+)(ItemField)
+
+
+def _one_of(*components: str) -> dict[str, Any]:
+    return {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in components]}
+
+
+annotate(
+    BulkCreateSerializer,
+    {"urls": {"items": _one_of("CreateLinkRequest", "UncheckedObject", "UncheckedItem")}},
+)
+annotate(
+    BulkUpdateSerializer,
+    {"urls": {"items": _one_of("LinkChangesRequest", "UncheckedObject", "UncheckedItem")}},
+)
 
 
 class _ChangesExtension(OpenApiSerializerFieldExtension):
@@ -78,8 +81,9 @@ class _ChangesExtension(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
         # No endpoint has these changes as its whole body, which would describe them.
         auto_schema.resolve_serializer(LinkChangesSerializer, direction)
-        unchecked = auto_schema._map_serializer_field(_UncheckedChanges(), direction)
-        return {"anyOf": [{"$ref": "#/components/schemas/LinkChangesRequest"}, unchecked]}
+        # Registers the component.
+        auto_schema._map_serializer_field(_UncheckedObject(), direction)
+        return _one_of("LinkChangesRequest", "UncheckedObject")
 
 
 def results(name: str, key: Field, url: Representation, *, status: int = 200) -> list[Field]:

@@ -15,7 +15,7 @@ from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from domains.representations import moved_domain
 from domains.selectors import get_domain
-from links import representations
+from links import representations, selectors
 from links.bulk import services as bulk
 from links.bulk.moving import move_links
 from links.bulk.moving_domains import move_domain
@@ -38,6 +38,7 @@ from links.bulk.serializers import (
     MoveSerializer,
     UpdateItemSerializer,
 )
+from links.key_limits import may_read_links
 from links.models import Link
 from links.serializers import CreateLinkSerializer
 
@@ -102,15 +103,12 @@ class BulkViewSet(ApiViewSet):
 
     def _shown(self, outcomes: Sequence[bulk.Verdict], brief: _Show) -> _Show:
         """How results show links: by ``brief``, or whole for clients that prefer it."""
-        if not self.prefers_representation:
-            return brief
         owner, account = workspace_of(self.request), account_of(self.request)
+        if not (may_read_links(owner) and self.prefers_representation):
+            return brief
         written = [link.pk for link in outcomes if isinstance(link, Link)]
         whole = {
-            link.pk: representations.whole_link(link, owner, account)
-            for link in Link.objects.filter(pk__in=written)
-            .select_related("counter", "domain", "creator")
-            .with_bans()
+            link.pk: representations.whole_link(link, owner, account) for link in selectors.get_links(written)
         }
         # Somebody may have deleted a link meanwhile.
         return lambda position, link: whole.get(link.pk) or brief(position, link)

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from accounts.rights import Scope
+from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
+from testing.accounts.keys import scoped_client
 from testing.links.calls import whole
 from testing.threads import at_once
 
@@ -109,3 +112,44 @@ def test_an_external_id_names_a_link_in_an_address(api: APIClient, strange_api: 
     assert strange_api.delete(named).status_code == 404
     assert api.delete(named).status_code == 200
     assert api.get(named).status_code == 404
+
+
+def test_names_that_no_link_can_have_are_unknown(api: APIClient) -> None:
+    for name in ("ext_%00", "ext_", "ext_a%2Fb"):
+        for call in (api.get, api.put, api.patch, api.delete):
+            assert call(f"/api/urls/{name}", {}).status_code == 404, name
+
+
+def test_upserts_can_depend_on_the_version(api: APIClient) -> None:
+    def conditional(**headers: str) -> tuple[int, str | None]:
+        body = {"originalUrl": URL, "externalId": "order 1", "title": "b"}
+        response = api.put("/api/urls/upsert", body, headers=headers)
+        return response.status_code, response.json().get("code")
+
+    assert conditional(**{"if-match": '"1-a"'}) == (412, "changed_meanwhile")
+    assert Link.objects.count() == 0
+    assert conditional(**{"if-none-match": "*"}) == (200, None)
+    assert conditional(**{"if-none-match": "*"}) == (412, "already_exists")
+    etag = api.get("/api/urls/ext_order%201")["ETag"]
+    assert conditional(**{"if-match": etag}) == (200, None)
+    assert conditional(**{"if-match": etag}) == (412, "changed_meanwhile")
+
+
+def test_a_key_that_only_writes_does_not_read(alice: NewAccount, api: APIClient) -> None:
+    link = upsert(api, title="a", description="secret notes")["url"]
+    client = scoped_client(alice.workspace, alice.user, Scope.URLS_WRITE)
+    whole_links = {"prefer": "return=representation"}
+    body = {"originalUrl": URL, "externalId": "order 1", "title": "b"}
+    changes = {"ids": [link["_id"]], "data": {"title": "c"}}
+    for response in (
+        client.put("/api/urls/upsert", body, headers=whole_links),
+        client.patch(f"/api/urls/{link['_id']}", {"title": "b"}, headers=whole_links),
+        client.post("/api/urls", {"originalUrl": URL}, headers=whole_links),
+        client.post("/api/urls/bulk-update", changes, headers=whole_links),
+    ):
+        assert response.status_code in (200, 201)
+        assert ("secret notes" in response.content.decode(), "Preference-Applied" in response) == (
+            False,
+            False,
+        )
+        assert b"creator" not in response.content

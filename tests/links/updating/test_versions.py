@@ -209,4 +209,4 @@ def test_read_shows_the_version_of_the_time_of_the_last_change(api: APIClient, m
     updated_at = Link.objects.get().updated_at
     assert iso_utc(updated_at) == api.get(address(link)).json()["data"]["url"]["updatedAt"]
     microseconds = int(updated_at.timestamp()) * 1_000_000 + updated_at.microsecond
-    assert etag_of(api, link) == f'"{microseconds:x}-0-active"'
+    assert etag_of(api, link).partition("-")[0] == f'"{microseconds:x}'
