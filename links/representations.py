@@ -259,7 +259,7 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
 def version_of(link: Link, shown: Mapping[str, Any], *, is_new: bool = False) -> Version:
     """The version of a link, as ``shown``. Clicks, status and health change without a new one."""
     clicks, imported = (0, 0) if is_new else (link.counter.clicks, link.counter.imported)
-    state = f"{clicks} {imported} {shown['status']} {link.health}"
+    state = " ".join(map(str, (clicks, imported, shown["status"], *link.health)))
     return Version(link.updated_at, blake2b(state.encode(), digest_size=6).hexdigest())
 
 
