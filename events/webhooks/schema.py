@@ -15,6 +15,7 @@ from events.webhooks.retries import DELAYS
 from events.webhooks.selectors import BAD_CURSOR
 from events.webhooks.serializers import (
     CreateWebhookSerializer,
+    IdField,
     ReplaySerializer,
     TestWebhookSerializer,
     UpdateWebhookSerializer,
@@ -45,6 +46,10 @@ for _name, _serializer in {
 _FIELDS = [
     invalid("name", "direction", DIRECTION_REFUSED),
     InvalidFields([*RULES.values()]),
+    *(
+        invalid(name, "id", str(IdField.default_error_messages["id"]))
+        for name in ("memberIds.0", "filters.urlIds.0", "filters.domainIds.0")
+    ),
     invalid_destination("url"),
 ]
 _CREATE = {

@@ -29,7 +29,7 @@ DEFAULT_DELIVERIES, MAX_DELIVERIES = 20, 50
 _TYPES = [kind.value for kind in EventType]
 
 
-class _Id(Text):
+class IdField(Text):
     default_error_messages = {"id": "Must be an `_id`."}
 
     def to_internal_value(self, data: Any) -> str:
@@ -39,7 +39,7 @@ class _Id(Text):
         return text.lower()
 
 
-class _DomainId(_Id):
+class _DomainId(IdField):
     def to_internal_value(self, data: Any) -> str:
         return BASE_ID if data == BASE_ID else super().to_internal_value(data)
 
@@ -62,7 +62,7 @@ class WebhookFiltersSerializer(StrictObject):
     """Omitted filters are empty. An event has to match each filter that is not."""
 
     tags = _filter(child=Text(characters=50), help_text="Only links with one of these tags.")
-    urlIds = _filter(child=_Id(), help_text="Only these links.")
+    urlIds = _filter(child=IdField(), help_text="Only these links.")
     domainIds = _filter(
         child=_DomainId(), help_text="Only these domains and their links. `base`: the default."
     )
@@ -75,7 +75,7 @@ class UpdateWebhookSerializer(serializers.Serializer[Any]):
     url = DestinationField(required=False, allow_null=True, help_text="Null keeps the address.")
     memberIds = _Unique(
         source="member_ids",
-        child=_Id(),
+        child=IdField(),
         required=False,
         max_length=MAX_MEMBERS,
         help_text="With `mail`: the members who get the mails.",

@@ -71,9 +71,9 @@ class NewWebhook(NamedTuple):
 
 # Those that depend on the format, the members or the settings.
 RULES = {
-    "url": FieldError("url", "required", "Required, except with the format mail."),
+    "url": FieldError("url", "missing", "Required, except with the format mail."),
     "no_url": FieldError("url", "mail", "Mails go to members, not to a URL."),
-    "members": FieldError("memberIds", "required", "Choose the members who get the mails."),
+    "members": FieldError("memberIds", "missing", "Choose the members who get the mails."),
     "no_members": FieldError("memberIds", "no_mail", "Only with the format mail."),
     "unknown_member": FieldError("memberIds", "not_a_member", "Each must be a member of the workspace."),
     "not_https": FieldError("url", "not_https", "The address must start with https://."),
