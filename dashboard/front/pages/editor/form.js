@@ -6,6 +6,7 @@ import { html, useEffect } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { listOf } from "../../core/lists.js";
 import { navigate } from "../../core/router.js";
+import { HEALTH_CHECKS } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
@@ -14,6 +15,7 @@ import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { LazyPage } from "../../parts/lazy.js";
 import { MomentInput } from "../../parts/moment_input.js";
+import { Health as HealthBadge } from "../../parts/health.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { Menu } from "../../parts/menu.js";
 import { TagsInput } from "../../parts/tags_input.js";
@@ -21,7 +23,7 @@ import { Code } from "./code.js";
 import { Field, Input, Section, Switch, hasError } from "./inputs.js";
 import { Limits } from "./limits.js";
 import { Live } from "./live.js";
-import { HEALTH_CHECKS, REFERRER_POLICIES } from "./model.js";
+import { REFERRER_POLICIES } from "./model.js";
 import { FORM, SaveBar } from "./save_bar.js";
 import { restOf } from "./shares.js";
 import { Utm } from "./utm.js";
@@ -154,6 +156,7 @@ function Destination({ editing }) {
     const isNew = editing.id === null;
     const name = isNew ? "originalUrl" : "targetUrl";
     const { originalUrl } = editing.fields.value;
+    const link = editing.link.value;
     const isMoved = !isNew && editing.fields.value.targetUrl.trim() !== originalUrl;
     useEffect(() => {
         if (isNew) document.getElementsByName(name)[0]?.focus();
@@ -170,7 +173,10 @@ function Destination({ editing }) {
         spellcheck=${false}
         placeholder=${isNew ? "https://" : undefined}
         class="large"
-        hint=${isMoved ? html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>` : undefined}
+        hint=${html`
+            ${isMoved && html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>${" "}`}
+            ${link !== null && html`<${HealthBadge} link=${link} />`}
+        `}
         onChange=${(/** @type {any} */ event) => editing.change({ [name]: withScheme(event.target.value) })}
     />`;
 }
