@@ -21,7 +21,7 @@ from testing.accounts.workspaces import add_member, team
 
 
 class DashboardPage(NamedTuple):
-    """``path`` may contain ``{link}``, ``{workspace}`` and ``{webhook}``, ids of a link, of a team's workspace and of a webhook.
+    """``path`` may contain ``{link}``, ``{workspace}`` and ``{webhook}``: ids, the second that of a team.
 
     ``ready`` matches once the page has its data. ``unfolded`` matches once all folded parts are open and have theirs.
     ``key`` is pressed first, to open a dialog.

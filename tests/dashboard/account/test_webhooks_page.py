@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings
 
 from accounts.rights import Role
 from accounts.services import NewAccount
@@ -60,7 +61,7 @@ def test_a_webhook_is_added_changed_and_deleted(
     stored = Webhook.objects.get()
     assert stored.types == ["link.clicked", "destination.unhealthy"]
     assert stored.domain_ids == [str(domain.public_id)]
-    assert [str(id) for id in stored.url_ids] == [link["_id"]]
+    assert [*map(str, stored.url_ids)] == [link["_id"]]
 
     with signed_in() as visit:
         page = open_webhooks(visit, address)
@@ -121,6 +122,31 @@ def test_messages_are_shown_sent_again_and_replayed(
         page.get_by_role("button", name="Enable").click()
         expect(page.get_by_role("button", name="Send an example")).to_be_visible()
         expect(page.locator("[data-reason]")).to_have_count(0)
+
+
+def test_a_mail_about_one_link_is_asked_for_in_its_editor(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink, settings: Settings
+) -> None:
+    settings.SENDS_MAIL = True
+    link = make_link("https://example.com/a")
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/links/{link['_id']}")
+        page.get_by_role("button", name="More", exact=True).last.click()
+        page.get_by_role("button", name="Tell me when …").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Tell me", exact=True).click()
+        expect(dialog.get_by_role("alert")).to_be_visible()
+        dialog.get_by_label("Clicks used up").check()
+        dialog.get_by_label("Destination dead").check()
+        dialog.get_by_role("button", name="Tell me", exact=True).click()
+        expect(page.get_by_text("You will get mails")).to_be_visible()
+        page.goto(f"{address}/dashboard/webhooks")
+        expect(page.locator("[data-webhook]")).to_contain_text("Mail · 1 member")
+        assert visit.errors(400) == []
+    made = Webhook.objects.get()
+    assert (made.format, made.types) == ("mail", ["link.limit_reached", "destination.unhealthy"])
+    assert [*map(str, made.member_ids), *map(str, made.url_ids)] == [str(alice.user.public_id), link["_id"]]
 
 
 def test_an_editor_has_no_webhooks(

@@ -1,8 +1,8 @@
 /** The editor of a link: the form, and beside it, always in view, the short link, its QR code and what a visitor gets. */
-import { lacks } from "../../core/account.js";
+import { lacks, may } from "../../core/account.js";
 import { withScheme } from "../../core/addresses.js";
 import { dateAndTime, day, number } from "../../core/format.js";
-import { html, useEffect } from "../../core/html.js";
+import { html, useEffect, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { listOf } from "../../core/lists.js";
 import { navigate } from "../../core/router.js";
@@ -11,6 +11,7 @@ import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Archived } from "../../parts/archived.js";
+import { Dialog } from "../../parts/dialog.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { LazyPage } from "../../parts/lazy.js";
@@ -111,6 +112,7 @@ function showFirstError() {
 /** @param {{editing: Editing}} properties */
 function Heading({ editing }) {
     const link = editing.link.value;
+    const isTelling = useSignal(false);
     if (link === null) {
         return html`<${Head} title=${t("editor.new")} back=${toLinks()}>
             <a class="button quiet" href="/dashboard/new/many"><${Icon} name="copy-plus" />${t("many.open")}</a>
@@ -127,6 +129,7 @@ function Heading({ editing }) {
         ${!lacks("editor") &&
         html`
             <a href=${`/dashboard/new?from=${link._id}`}><${Icon} name="copy-plus" />${t("editor.duplicate")}</a>
+            ${may("admin") && html`<button onClick=${() => (isTelling.value = true)}><${Icon} name="info" />${t("tellMe.title")}</button>`}
             <button onClick=${() => editing.archive(!link.isArchived)}>
                 <${Icon} name="archive" />${t(link.isArchived ? "archived.unarchive" : "archived.archive")}
             </button>
@@ -147,6 +150,9 @@ function Heading({ editing }) {
             </a>
             <a class="button quiet wide-only" href=${`/dashboard/links/${link._id}/history`}><${Icon} name="history" />${t("history.title")}</a>
             <${Menu} id="link-menu" label=${t("nav.more")} items=${items} />
+        <//>
+        <${Dialog} isOpen=${isTelling} title=${t("tellMe.title")}>
+            <${LazyPage} load=${loadTellMe} link=${link} isOpen=${isTelling} />
         <//>
     `;
 }
@@ -181,6 +187,7 @@ function Destination({ editing }) {
     />`;
 }
 
+const loadTellMe = () => import("./tell_me.js").then(({ TellMe }) => ({ Page: TellMe }));
 const loadRules = () => import("./rule_rows.js").then(({ RuleRows }) => ({ Page: RuleRows }));
 const loadSplit = () => import("./split_rows.js").then(({ SplitRows }) => ({ Page: SplitRows }));
 
