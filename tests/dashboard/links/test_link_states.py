@@ -81,9 +81,9 @@ def test_a_row_shows_where_its_link_leads_now_and_a_search_finds_it(
 def test_what_is_wrong_with_destinations_is_in_words(
     signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink
 ) -> None:
-    made = {status: make_link(customCode=status) for status in ("healthy", "dead", "blocked")}
+    made = {status: make_link(title=status) for status in ("healthy", "dead", "blocked")}
     for link in Link.objects.all():
-        LinkHealth.objects.create(link=link, status=link.custom_code, due_at=None)
+        LinkHealth.objects.create(link=link, status=link.title, due_at=None)
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/")

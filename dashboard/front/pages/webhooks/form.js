@@ -56,7 +56,8 @@ export function WebhookForm({ of: webhook, label, onSave }) {
     const submit = event => {
         event.preventDefault();
         return sending.run(async () => {
-            const urlIds = await idsOfLinks(links.value, known);
+            // Until the links have their names, the filter is what it was.
+            const urlIds = isNamed.value ? await idsOfLinks(links.value, known) : webhook?.filters.urlIds;
             const fields = {
                 name: name.value,
                 ...(webhook === undefined && { format: format.value }),

@@ -39,7 +39,7 @@ export function Page({ id }) {
             </section>
             <section aria-labelledby="settings">
                 <h2 id="settings">${t("webhooks.settings")}</h2>
-                <${Settings} key=${webhook.updatedAt} webhook=${webhook} onChange=${loaded.refresh} />
+                <${Settings} key=${webhook._id} webhook=${webhook} onChange=${loaded.refresh} />
             </section>
             <section aria-labelledby="replay">
                 <h2 id="replay">${t("webhooks.replay")}</h2>
