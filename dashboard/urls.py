@@ -22,6 +22,8 @@ PAGES = {
     "keys": "keys/page.js",
     "tags": "tags/page.js",
     "utm-templates": "utm/page.js",
+    "webhooks": "webhooks/page.js",
+    "webhooks/<uuid:id>": "webhooks/webhook_page.js",
     "history": "history/page.js",
     "links/<uuid:id>/history": "history/link_page.js",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.api_keys import create_key
@@ -12,12 +13,15 @@ from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import start_session
 from domains.models import Domain, DomainStatus
+from events.types import EventType
+from events.webhooks.models import Delivery, DeliveryStatus, Format, Webhook
+from events.webhooks.services import send_test
 from testing.accounts.accounts import account
 from testing.accounts.workspaces import add_member, team
 
 
 class DashboardPage(NamedTuple):
-    """``path`` may contain ``{link}`` and ``{workspace}``, ids of a link and of a team's workspace.
+    """``path`` may contain ``{link}``, ``{workspace}`` and ``{webhook}``: ids, the second that of a team.
 
     ``ready`` matches once the page has its data. ``unfolded`` matches once all folded parts are open and have theirs.
     ``key`` is pressed first, to open a dialog.
@@ -61,6 +65,10 @@ PAGES = {
     "history": DashboardPage("/dashboard/history", "[data-change]"),
     "history of a link": DashboardPage("/dashboard/links/{link}/history", "[data-change]"),
     "keys of the API": DashboardPage("/dashboard/keys", "[data-key]"),
+    "webhooks": DashboardPage("/dashboard/webhooks", "[data-webhook]"),
+    "webhook": DashboardPage(
+        "/dashboard/webhooks/{webhook}", "[data-delivery]", unfolded="[data-delivery] pre.sent"
+    ),
     "signed out": DashboardPage("/dashboard/", "main a[role=button]", is_signed_in=False),
 }
 
@@ -111,8 +119,11 @@ def open_page(page: Page, address: str, shown: DashboardPage, *, goes_on: bool =
     expect(page.locator("main :not(progress)[aria-busy=true]")).to_have_count(0)
 
 
-def fill_account(owner: NewAccount, texts: list[str]) -> str:
-    """Give the account a domain, sessions, and a team with members, named by these texts. Returns the team's id."""
+def fill_account(owner: NewAccount, texts: list[str]) -> dict[str, str]:
+    """Give the account a domain, sessions, and a team with members, and a webhook, named by these texts.
+
+    Returns the ids of the team's workspace and of the webhook.
+    """
     Domain.objects.create(
         owner=owner.workspace,
         domain="go.example",
@@ -130,4 +141,26 @@ def fill_account(owner: NewAccount, texts: list[str]) -> str:
         start_session(owner.user, text)
     User.objects.filter(pk=owner.user.pk).update(first_name=texts[0][:100], last_name=texts[0][:100])
     Workspace.objects.filter(pk=workspace.pk).update(name=texts[0][:100])
-    return str(workspace.public_id)
+    return {"workspace": str(workspace.public_id), "webhook": str(failing_webhook(owner, texts[0]).public_id)}
+
+
+def failing_webhook(owner: NewAccount, text: str) -> Webhook:
+    """An endpoint that has answered with this text, and an error, to an example."""
+    webhook = Webhook.objects.create(
+        workspace=owner.workspace,
+        name=text[:100],
+        format=Format.STANDARD,
+        host="hooks.example.com",
+        types=[EventType.LINK_CREATED.value, EventType.LINK_CLICKED.value],
+        failing_since=timezone.now(),
+    )
+    send_test(owner=owner.workspace, public_id=str(webhook.public_id))
+    Delivery.objects.update(
+        status=DeliveryStatus.FAILED,
+        attempts=10,
+        http_status=500,
+        seconds=0.25,
+        answer=text,
+        sent_at=timezone.now(),
+    )
+    return webhook

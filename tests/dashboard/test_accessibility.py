@@ -55,7 +55,7 @@ def ids(api: APIClient, make_link: MakeLink, alice: NewAccount) -> dict[str, str
         ],
     )
     api.put(f"/api/urls/{link['_id']}", {"title": "Everything, renamed"})
-    return {"link": link["_id"], "workspace": fill_account(alice, ["Ann", "Ben"])}
+    return {"link": link["_id"], **fill_account(alice, ["Ann", "Ben"])}
 
 
 def test_every_page_of_the_dashboard_is_tested() -> None:

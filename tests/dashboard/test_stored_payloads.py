@@ -96,7 +96,7 @@ def test_hostile_texts_change_no_page(
     hostile_links: list[dict[str, Any]],
     is_signed_in: bool,
 ) -> None:
-    workspace = fill_account(alice, PAYLOADS)
+    filled = fill_account(alice, PAYLOADS)
     # Without a session, the request for a token is refused.
     expected = () if is_signed_in else (401,)
     with (signed_in if is_signed_in else browse)() as visit:
@@ -105,7 +105,7 @@ def test_hostile_texts_change_no_page(
             for link in hostile_links if "{link}" in shown.path else hostile_links[:1]:
                 # Loading each page with each payload would take long: those that could leave their element suffice.
                 is_loaded = link is hostile_links[0] or "?" in shown.path or link["title"].startswith(LEAVING)
-                ids = {"link": link["_id"], "workspace": workspace}
+                ids = {"link": link["_id"], **filled}
                 open_page(visit.page, address, shown, goes_on=not is_loaded, **ids)
                 assert visit.page.evaluate(DAMAGE) == NO_DAMAGE, (name, link["title"])
             assert visit.errors(*expected) == [], name

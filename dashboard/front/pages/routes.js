@@ -56,7 +56,7 @@ export const places = () => [
         address: "/dashboard/account",
         label: "nav.settings",
         icon: "settings",
-        isCurrent: under(["/dashboard/account", "/dashboard/tags", "/dashboard/utm-templates", "/dashboard/keys", "/dashboard/history"]),
+        isCurrent: under(["/dashboard/account", "/dashboard/tags", "/dashboard/utm-templates", "/dashboard/keys", "/dashboard/webhooks", "/dashboard/history"]),
     },
 ];
 
@@ -78,7 +78,12 @@ export const pagesToFind = () => [
     { address: "/dashboard/tags", label: "tags.title", icon: "tag" },
     { address: "/dashboard/utm-templates", label: "templates.title", icon: "megaphone" },
     { address: "/dashboard/keys", label: "apiKeys.pageTitle", icon: "key-round" },
-    ...(may("admin") ? [{ address: "/dashboard/history", label: /** @type {const} */ ("history.title"), icon: /** @type {const} */ ("history") }] : []),
+    ...(may("admin")
+        ? [
+              { address: "/dashboard/webhooks", label: /** @type {const} */ ("webhooks.title"), icon: /** @type {const} */ ("route") },
+              { address: "/dashboard/history", label: /** @type {const} */ ("history.title"), icon: /** @type {const} */ ("history") },
+          ]
+        : []),
 ];
 
 /** Loads the module of the current page, so that the first view is complete when it is drawn. */

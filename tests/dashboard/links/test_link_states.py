@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
-from links.models import Link
+from accounts.services import NewAccount
+from links.models import Link, LinkHealth
 from links.operators import ban_link
 from testing.links.calls import put
 from tests.dashboard.links_page import rows, status
@@ -75,3 +76,29 @@ def test_a_row_shows_where_its_link_leads_now_and_a_search_finds_it(
         expect(status(page)).to_have_text("1 link")
         expect(rows(page)).to_contain_text("example.com/new-place")
         assert visit.errors() == []
+
+
+def test_what_is_wrong_with_destinations_is_in_words(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink
+) -> None:
+    made = {status: make_link(title=status) for status in ("healthy", "dead", "blocked")}
+    for link in Link.objects.all():
+        LinkHealth.objects.create(link=link, status=link.title, due_at=None)
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/")
+        expect(rows(page)).to_have_count(3)
+        shown = {one: page.locator(f"[data-link='{link['_id']}'] .of-state") for one, link in made.items()}
+        expect(shown["healthy"]).to_have_text("Active")
+        expect(shown["dead"]).to_have_text("ActiveDestination dead")
+        expect(shown["blocked"]).to_have_text("ActiveRefuses checks")
+        page.goto(f"{address}/dashboard/links/{made['dead']['_id']}")
+        expect(page.get_by_label("Destination URL")).to_have_accessible_description("Destination dead")
+        page.goto(f"{address}/dashboard/workspaces")
+        page.get_by_role("link", name="Settings of Personal").click()
+        page.get_by_label("Check whether the destination answers").select_option(label="Daily")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Workspace saved")).to_be_visible()
+        assert visit.errors() == []
+    alice.workspace.refresh_from_db()
+    assert alice.workspace.health_check == "daily"

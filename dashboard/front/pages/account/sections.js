@@ -14,6 +14,7 @@ const SECTIONS = [
     { address: "/dashboard/tags", label: "tags.title" },
     { address: "/dashboard/utm-templates", label: "templates.title" },
     { address: "/dashboard/keys", label: "apiKeys.pageTitle" },
+    { address: "/dashboard/webhooks", label: "webhooks.title", isForAdmins: true },
     { address: "/dashboard/history", label: "history.title", isForAdmins: true },
 ];
 

@@ -1,19 +1,22 @@
 /** The editor of a link: the form, and beside it, always in view, the short link, its QR code and what a visitor gets. */
-import { lacks } from "../../core/account.js";
+import { lacks, may } from "../../core/account.js";
 import { withScheme } from "../../core/addresses.js";
 import { dateAndTime, day, number } from "../../core/format.js";
-import { html, useEffect } from "../../core/html.js";
+import { html, useEffect, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { listOf } from "../../core/lists.js";
 import { navigate } from "../../core/router.js";
+import { HEALTH_CHECKS } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Archived } from "../../parts/archived.js";
+import { Dialog } from "../../parts/dialog.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { LazyPage } from "../../parts/lazy.js";
 import { MomentInput } from "../../parts/moment_input.js";
+import { Health as HealthBadge } from "../../parts/health.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { Menu } from "../../parts/menu.js";
 import { TagsInput } from "../../parts/tags_input.js";
@@ -21,7 +24,7 @@ import { Code } from "./code.js";
 import { Field, Input, Section, Switch, hasError } from "./inputs.js";
 import { Limits } from "./limits.js";
 import { Live } from "./live.js";
-import { HEALTH_CHECKS, REFERRER_POLICIES } from "./model.js";
+import { REFERRER_POLICIES } from "./model.js";
 import { FORM, SaveBar } from "./save_bar.js";
 import { restOf } from "./shares.js";
 import { Utm } from "./utm.js";
@@ -109,6 +112,7 @@ function showFirstError() {
 /** @param {{editing: Editing}} properties */
 function Heading({ editing }) {
     const link = editing.link.value;
+    const isTelling = useSignal(false);
     if (link === null) {
         return html`<${Head} title=${t("editor.new")} back=${toLinks()}>
             <a class="button quiet" href="/dashboard/new/many"><${Icon} name="copy-plus" />${t("many.open")}</a>
@@ -125,6 +129,7 @@ function Heading({ editing }) {
         ${!lacks("editor") &&
         html`
             <a href=${`/dashboard/new?from=${link._id}`}><${Icon} name="copy-plus" />${t("editor.duplicate")}</a>
+            ${may("admin") && html`<button onClick=${() => (isTelling.value = true)}><${Icon} name="info" />${t("tellMe.title")}</button>`}
             <button onClick=${() => editing.archive(!link.isArchived)}>
                 <${Icon} name="archive" />${t(link.isArchived ? "archived.unarchive" : "archived.archive")}
             </button>
@@ -146,6 +151,9 @@ function Heading({ editing }) {
             <a class="button quiet wide-only" href=${`/dashboard/links/${link._id}/history`}><${Icon} name="history" />${t("history.title")}</a>
             <${Menu} id="link-menu" label=${t("nav.more")} items=${items} />
         <//>
+        <${Dialog} isOpen=${isTelling} title=${t("tellMe.title")}>
+            <${LazyPage} load=${loadTellMe} link=${link} isOpen=${isTelling} />
+        <//>
     `;
 }
 
@@ -154,6 +162,7 @@ function Destination({ editing }) {
     const isNew = editing.id === null;
     const name = isNew ? "originalUrl" : "targetUrl";
     const { originalUrl } = editing.fields.value;
+    const link = editing.link.value;
     const isMoved = !isNew && editing.fields.value.targetUrl.trim() !== originalUrl;
     useEffect(() => {
         if (isNew) document.getElementsByName(name)[0]?.focus();
@@ -170,11 +179,15 @@ function Destination({ editing }) {
         spellcheck=${false}
         placeholder=${isNew ? "https://" : undefined}
         class="large"
-        hint=${isMoved ? html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>` : undefined}
+        hint=${html`
+            ${isMoved && html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>${" "}`}
+            ${link !== null && html`<${HealthBadge} link=${link} />`}
+        `}
         onChange=${(/** @type {any} */ event) => editing.change({ [name]: withScheme(event.target.value) })}
     />`;
 }
 
+const loadTellMe = () => import("./tell_me.js").then(({ TellMe }) => ({ Page: TellMe }));
 const loadRules = () => import("./rule_rows.js").then(({ RuleRows }) => ({ Page: RuleRows }));
 const loadSplit = () => import("./split_rows.js").then(({ SplitRows }) => ({ Page: SplitRows }));
 

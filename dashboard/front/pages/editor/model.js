@@ -11,7 +11,6 @@ import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 /** @typedef {Schemas["ConditionRequest"]} Condition */
 
 export const DEVICES = /** @type {const} */ (["desktop", "mobile", "tablet"]);
-export const HEALTH_CHECKS = /** @type {const} */ (["off", "weekly", "daily"]);
 export const REFERRER_POLICIES = /** @type {const} */ (["no-referrer", "origin", "strict-origin-when-cross-origin"]);
 
 /** @param {string} text */

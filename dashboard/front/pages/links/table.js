@@ -14,6 +14,7 @@ import { Archived } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
 import { Menu } from "../../parts/menu.js";
 import { Sign } from "../../parts/sign.js";
+import { Health } from "../../parts/health.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { deleteLater } from "./deletion.js";
 import { openQrCode } from "./qr_dialog.js";
@@ -107,7 +108,7 @@ function Row({ link, isShared }) {
                 ${link.tags.length > 0 &&
                 html`<span class="tags">${link.tags.map(tag => html`<${Tag} key=${tag} name=${tag} />`)}</span>`}
             </td>
-            <td role="cell" class="of-state"><${LinkStatus} link=${link} /></td>
+            <td role="cell" class="of-state"><${LinkStatus} link=${link} /><${Health} link=${link} /></td>
             <td role="cell" class="of-line"><${Sparkline} id=${link._id} /></td>
             <td role="cell" class="of-clicks number">
                 <a href=${`/dashboard/links/${link._id}/report`} aria-label=${t("links.report", { name, count: link.clickCount })}>

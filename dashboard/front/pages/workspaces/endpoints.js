@@ -31,6 +31,12 @@ export const readWorkspace = async id => (await call("GET", `/workspaces/${id}`)
  */
 export const renameWorkspace = (id, name) => call("PATCH", `/workspaces/${id}`, { body: { name } });
 
+/**
+ * @param {string} id
+ * @param {Workspace["healthCheck"]} healthCheck
+ */
+export const checkDestinations = (id, healthCheck) => call("PATCH", `/workspaces/${id}`, { body: { healthCheck } });
+
 /** @param {string} id */
 export const deleteWorkspace = id => call("DELETE", `/workspaces/${id}`);
 

@@ -46,10 +46,9 @@ function Row({ workspace }) {
             html`<button type="button"  aria-label=${t("workspaces.switchTo", { name })} onClick=${choose}>
                 ${t("workspaces.switch")}
             </button>`}
-            ${!isPersonal &&
-            html`<a href=${`/dashboard/workspaces/${_id}`} aria-label=${t("workspaces.manageOne", { name })}>
-                ${t("workspaces.manage")}
-            </a>`}
+            <a href=${`/dashboard/workspaces/${_id}`} aria-label=${t(isPersonal ? "workspaces.settingsOf" : "workspaces.manageOne", { name })}>
+                ${t(isPersonal ? "nav.settings" : "workspaces.manage")}
+            </a>
         </li>
     `;
 }

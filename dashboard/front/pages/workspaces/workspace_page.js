@@ -2,6 +2,7 @@
 import { ROLES, loadAccount } from "../../core/account.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { navigate } from "../../core/router.js";
+import { HEALTH_CHECKS } from "../../core/status.js";
 import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { chooseWorkspace, workspaceId } from "../../core/workspace.js";
@@ -11,7 +12,7 @@ import { Pending, useLoaded } from "../../parts/loaded.js";
 import { Sending } from "../../parts/sending.js";
 import { nameOfWorkspace } from "../../parts/workspace_switch.js";
 import { AccountHeading } from "../account/sections.js";
-import { deleteWorkspace, readWorkspace, renameWorkspace } from "./endpoints.js";
+import { checkDestinations, deleteWorkspace, readWorkspace, renameWorkspace } from "./endpoints.js";
 import { Invitations } from "./invitations.js";
 import { Members } from "./members.js";
 
@@ -37,8 +38,9 @@ export function Page({ id }) {
                   <${Members} workspace=${workspace} onLeave=${() => leave(id)} />
                   ${isAdmin && html`<${Invitations} workspace=${workspace} />`}
                   ${isAdmin && html`<${Naming} workspace=${workspace} onRename=${loaded.refresh} />`}
-                  ${workspace.role === "owner" && html`<${Deletion} workspace=${workspace} />`}
               `}
+        ${isAdmin && html`<${Checks} workspace=${workspace} onChange=${loaded.refresh} />`}
+        ${!workspace.isPersonal && workspace.role === "owner" && html`<${Deletion} workspace=${workspace} />`}
         </div>
     `;
 }
@@ -72,6 +74,36 @@ function Naming({ workspace, onRename }) {
             <form class="narrow" onSubmit=${submit}>
                 <${Input} sending=${sending} name="name" label=${t("workspaces.name")} value=${name} ...${attributes} />
                 <${Submit} sending=${sending} fields=${["name"]} label=${t("workspaces.rename")} />
+            </form>
+        </section>
+    `;
+}
+
+/** How often destinations are checked of links that do not say it. @param {{workspace: Workspace, onChange: () => Promise<void>}} properties */
+function Checks({ workspace: { _id, healthCheck }, onChange }) {
+    const sending = useMemo(() => new Sending(), []);
+    const frequency = useSignal(healthCheck);
+    /** @param {SubmitEvent} event */
+    const submit = event => {
+        event.preventDefault();
+        return sending.run(async () => {
+            await checkDestinations(_id, frequency.value);
+            toast(t("workspaces.saved"));
+            await onChange();
+        });
+    };
+    return html`
+        <section aria-labelledby="checks">
+            <h2 id="checks">${t("workspaces.checks")}</h2>
+            <form class="narrow" onSubmit=${submit}>
+                <label>
+                    ${t("field.healthCheck")}
+                    <select name="healthCheck" onChange=${(/** @type {any} */ event) => (frequency.value = event.target.value)}>
+                        ${HEALTH_CHECKS.map(one => html`<option key=${one} value=${one} selected=${one === frequency.value}>${t(`healthCheck.${one}`)}</option>`)}
+                    </select>
+                    <small>${t("workspaces.checksHint")}</small>
+                </label>
+                <${Submit} sending=${sending} label=${t("account.save")} />
             </form>
         </section>
     `;
