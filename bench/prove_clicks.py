@@ -63,6 +63,7 @@ def _options() -> Namespace:
         ("all-kills", 100, 1_000),
         ("point-kills", 25, 1_000),
         ("starts", 50, 1_000),
+        ("receiver-kills", 60, 1_000),
         ("cuts", 100, 1_000),
         ("outage-seconds", 60, 3_600),
         ("disk-faults", 50, 1_000),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from json import JSONDecoder
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Value
@@ -25,7 +27,8 @@ class Event(models.Model):
         null=True, db_comment="Link, for filters; it may be deleted. Null: none."
     )
     time = models.DateTimeField(db_comment="When it was stored.")
-    data = models.JSONField(db_comment="What the event says: see the guide.")
+    # The column is json, which psycopg would parse; with a decoder, Django reads its text.
+    data = models.JSONField(decoder=JSONDecoder, db_comment="What the event says: see the guide.")
 
     class Meta:
         db_table_comment = "Events of workspaces that listen."

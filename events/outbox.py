@@ -6,6 +6,7 @@ Services emit what no trigger does. Readers remember the position and the id of 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,8 +14,9 @@ import orjson
 
 from common.database import execute, fetch
 from common.http.short_urls import short_url_of_host
+from common.rest.fields import iso_utc
 from events.models import Event
-from events.types import EventType
+from events.types import CLICK_DATA, EventType
 
 _EMIT = "SELECT events_emit(%(workspace)s, %(type)s, %(link)s, %(data)s::jsonb)"
 _LISTENS = "SELECT events_listens(%(workspace)s, %(type)s)"
@@ -22,7 +24,7 @@ _HORIZON = "SELECT events_horizon()"
 # Of all types, so that a page takes no longer if few are wanted.
 _REACH = 10_000
 _NEXT = """
-SELECT id, position, workspace_id, type, link_id, time, data FROM events_event
+SELECT id, position, workspace_id, type, link_id, time, data::text AS data FROM events_event
 WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(id)s::uuid) AND position < %(horizon)s
 ORDER BY position, id
 """
@@ -30,6 +32,7 @@ _READ = f"""
 SELECT * FROM ({_NEXT} LIMIT {_REACH}) read WHERE type = ANY (%(types)s) ORDER BY position, id LIMIT %(limit)s
 """  # noqa: S608 # built from constants
 _LAST_READ = f"SELECT position, id FROM ({_NEXT} OFFSET {_REACH - 1} LIMIT 1) read"  # noqa: S608 # built from constants
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Place(NamedTuple):
@@ -86,8 +89,11 @@ def read_events(workspace_id: int, after: Place, types: Collection[str], limit: 
     return Page(events, Place(*last[0]) if last else max(after, Place(horizon, START.id)))
 
 
-def shown_data(data: dict[str, Any]) -> dict[str, Any]:
-    """The data of an event as clients get them: with the short URL of its link."""
+def shown_data(data: dict[str, Any] | list[Any]) -> dict[str, Any]:
+    """The stored data of an event as clients get them: with names, and with the short URL of its link."""
+    if isinstance(data, list):
+        click = dict(zip(CLICK_DATA, data, strict=True))
+        return click | {"time": iso_utc(_EPOCH + timedelta(microseconds=click["time"]))}
     link = data.get("link")
     if link and "shortCode" in link:
         code = link["customCode"] or link["shortCode"]

@@ -27,3 +27,22 @@ class EventType(models.TextChoices):
     MEMBER_JOINED = "member.joined"
     MEMBER_LEFT = "member.left"
     WEBHOOK_DISABLED = "webhook.disabled"
+
+
+# The data of `link.clicked` are stored as a list of these: each counted click would repeat the names.
+CLICK_DATA = (
+    "id",
+    "time",
+    "linkId",
+    "code",
+    "device",
+    "operatingSystem",
+    "browser",
+    "country",
+    "region",
+    "city",
+    "referrer",
+    "channel",
+    "isScan",
+    "branch",
+)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from common.database import fetch, in_one_transaction
 from common.ids import new_public_id
-from events.types import EventType
+from events.types import CLICK_DATA, EventType
 from events.webhooks.grouping import Grouping, grouping_of
 from events.webhooks.models import Cursor, CursorKind, Delivery, Webhook
 
@@ -61,9 +61,9 @@ ORDER BY e.position, e.id
 _TIMES = " AND time >= %(begins)s AND time < %(ends)s"
 # Most events say what their link was then. Clicks have only its id, and a deleted link the row that restores it.
 _SUBJECT = """,
-    coalesce(e.data #>> '{link,id}', e.data ->> 'linkId', l.public_id::text, x.public_id::text),
+    coalesce(e.data #>> '{link,id}', e.data ->> %(click_link)s::int, l.public_id::text, x.public_id::text),
     ARRAY(SELECT jsonb_array_elements_text(
-        coalesce(e.data #> '{link,tags}', to_jsonb(l.tag_keys), x.link -> 'tag_keys', '[]')
+        coalesce((e.data #> '{link,tags}')::jsonb, to_jsonb(l.tag_keys), x.link -> 'tag_keys', '[]')
     )),
     coalesce(
         e.data #>> '{link,domainId}', e.data #>> '{domain,id}', d.public_id::text,
@@ -149,6 +149,7 @@ def _read(cursor: Cursor, until: int, limit: int) -> list[_Read]:
         "limit": limit,
         "begins": cursor.begins_at,
         "ends": cursor.ends_at,
+        "click_link": CLICK_DATA.index("linkId"),
     }
     return [_Read(*row) for row in fetch(query, values)]
 

@@ -33,7 +33,7 @@ SECONDS = 15.0
 _STALE_SECONDS = LEASE_SECONDS - SECONDS - 15
 
 _EVENTS = """
-SELECT t.delivery, e.id, e.type, e.time, e.data
+SELECT t.delivery, e.id, e.type, e.time, e.data::text
 FROM unnest(%(deliveries)s::bigint[], %(workspaces)s::bigint[], %(positions)s::bigint[], %(events)s::uuid[])
     WITH ORDINALITY t (delivery, workspace, position, id, place)
 JOIN events_event e ON e.workspace_id = t.workspace AND e.position = t.position AND e.id = t.id

@@ -9,6 +9,7 @@ from django.db import connection
 from accounts.models import Workspace
 from common.database import execute, fetch
 from events.feed import collect
+from events.outbox import shown_data
 from events.types import EventType
 
 
@@ -19,8 +20,11 @@ def listen(*workspaces: Workspace, types: list[str] | None = None) -> None:
 
 def stored(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
     """Types and data of the workspace's events, in their order, without waiting for other transactions."""
-    query = "SELECT type, data::text::json FROM events_event WHERE workspace_id = %s ORDER BY position, id"
-    return [(of_type, data) for of_type, data in fetch(query, [workspace.pk])]
+    query = "SELECT type, data FROM events_event WHERE workspace_id = %s ORDER BY position, id"
+    return [
+        (of_type, shown_data(data) if of_type == EventType.LINK_CLICKED else data)
+        for of_type, data in fetch(query, [workspace.pk])
+    ]
 
 
 def stored_types(workspace: Workspace) -> list[str]:

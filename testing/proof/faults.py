@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from testing.proof import damage, disk_faults, journal_faults, restore_faults, service_faults
+from testing.proof import damage, disk_faults, journal_faults, restore_faults, service_faults, webhook_faults
 from testing.proof.site import Site, prepare
 from testing.proof.verdict import Verdict
 from testing.service.hosts import make_folder
@@ -20,7 +20,7 @@ CLICKS_WHILE_FULL = 1_000
 def every_fault(site: Site, options: Namespace) -> Iterator[Verdict]:
     """``site`` serves the faults that need no web server; the others start a service of their own."""
     yield from _journal_faults(site, options)
-    service = Service(make_folder())
+    service = Service(make_folder(), **webhook_faults.ENVIRONMENT)
     try:
         service.start()
         target = service_faults.target(service, service.owner.api_key, options.seed)
@@ -29,6 +29,7 @@ def every_fault(site: Site, options: Namespace) -> Iterator[Verdict]:
             (service_faults.drainers_killed, options.drainer_kills),
             (service_faults.database_stopped, options.outage_seconds),
             (service_faults.everything_killed, options.all_kills),
+            (webhook_faults.receiver_served, options.receiver_kills),
         ):
             if repeats:
                 yield fault(target, repeats)

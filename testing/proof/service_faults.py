@@ -57,59 +57,59 @@ def target(service: Service, api_key: str, seed: int) -> Target:
 
 
 def workers_killed(to: Target, kills: int, least: float = 0.2, most: float = 0.6) -> Verdict:
-    with _visitors(to) as log:
+    with visiting(to) as log:
         for _ in range(kills):
             to.pause(least, most)
-            _kill(to.random.choice(eventually(to.service.workers)))
-    return _verdict("F1  a web worker killed", kills, to, log)
+            kill(to.random.choice(eventually(to.service.workers)))
+    return verdict_of("F1  a web worker killed", kills, to, log)
 
 
 def everything_killed(to: Target, kills: int) -> Verdict:
     """F2, and PostgreSQL with it."""
-    with _visitors(to) as log:
+    with visiting(to) as log:
         for _ in range(kills):
             to.pause(0.3, 1.0)
             _kill_everything(to.service)
             to.service.start()
             _wait_for_responses(log, 1)
-    return _verdict("F2  everything killed", kills, to, log)
+    return verdict_of("F2  everything killed", kills, to, log)
 
 
 def drainers_killed(to: Target, kills: int, least: float = 0.1, most: float = 0.7) -> Verdict:
     """F3. The service restarts its drainer with a delay, so a second one always runs. Both are killed."""
     remaining = kills
-    with _visitors(to) as log:
+    with visiting(to) as log:
         while remaining > 0:
             other = children.start(drain, to.site, once=False, batch=to.random.choice([10, 100, 1000]))
             to.pause(least, most)
             own = processes.children(to.service.serve(), "drain_clicks")
             for pid in [other.pid, *own][:remaining]:
                 if pid is not None:
-                    _kill(pid)
+                    kill(pid)
                     remaining -= 1
             other.join()
-    return _verdict("F3  the drainer killed", kills, to, log)
+    return verdict_of("F3  the drainer killed", kills, to, log)
 
 
 def database_stopped(to: Target, seconds: float) -> Verdict:
     """F9. The drainer is suspended first, so that it has a backlog to drain after the outage."""
     service = to.service
     (drainer,) = eventually(lambda: processes.children(service.serve(), "drain_clicks"))
-    with _visitors(to) as log:
+    with visiting(to) as log:
         os.kill(drainer, signal.SIGSTOP)
         to.pause(1.0, 1.5)
         postmaster = eventually(service.postmaster)
         assert postmaster is not None
         # While this lock is held, no process restarts the database.
         with exclusive(Layout(service.var_dir.resolve()).startstop_lock):
-            _kill(postmaster, signal.SIGINT)
+            kill(postmaster, signal.SIGINT)
             eventually(lambda: service.postmaster() is None)
             os.kill(drainer, signal.SIGCONT)
             errors = log.errors
             time.sleep(seconds)
             # On a busy machine, the first visitors may need longer.
             is_noticed = happens(lambda: log.errors > errors, within=DEADLINE)
-    verdict = _verdict(f"F9  PostgreSQL stopped for {seconds:g} s", 1, to, log)
+    verdict = verdict_of(f"F9  PostgreSQL stopped for {seconds:g} s", 1, to, log)
     if not is_noticed:
         verdict.problems.append("no visitor noticed that the database was stopped")
     if not processes.is_alive(drainer):
@@ -123,7 +123,7 @@ def _kill_everything(service: Service) -> None:
     def is_gone() -> bool:
         pids = service.processes()
         for pid in pids:
-            _kill(pid)
+            kill(pid)
         return not pids
 
     eventually(is_gone)
@@ -131,7 +131,7 @@ def _kill_everything(service: Service) -> None:
 
 
 @contextmanager
-def _visitors(to: Target) -> Iterator[Log]:
+def visiting(to: Target) -> Iterator[Log]:
     """Visitors who stay until they have received 100 more responses after the last fault."""
     with visitors(to.service.port, to.links) as log:
         yield log
@@ -143,12 +143,12 @@ def _wait_for_responses(log: Log, number: int) -> None:
     eventually(lambda: len(log.redirected) >= target_count)
 
 
-def _verdict(fault: str, repeats: int, to: Target, log: Log) -> Verdict:
+def verdict_of(fault: str, repeats: int, to: Target, log: Log) -> Verdict:
     eventually(to.service.is_healthy)
     eventually(lambda: to.site.backlog() == 0)
     return judge(fault, repeats, to.site, log)
 
 
-def _kill(pid: int, number: int = signal.SIGKILL) -> None:
+def kill(pid: int, number: int = signal.SIGKILL) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, number)

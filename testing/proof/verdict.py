@@ -99,7 +99,7 @@ SELECT link_id FROM links_clickcounter LEFT JOIN (
 """
 
 
-_EVENTS = "SELECT data ->> 'id' FROM events_event WHERE type = 'link.clicked'"
+_EVENTS = "SELECT data ->> 0 FROM events_event WHERE type = 'link.clicked'"
 
 
 def counted_clicks(site: Site, log: Log) -> set[str]:

@@ -64,17 +64,25 @@ def test_a_clock_continues_where_its_limit_stopped_it(alice: NewAccount, make_li
     assert len(stored(alice.workspace)) == 5
 
 
+_TIMES = "'starts_at', now() + interval '5 minutes', 'expires_at', now() + interval '10 minutes'"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE links_link SET starts_at = now() + interval '5 minutes', expires_at = now() + interval '10 minutes'",
+        "INSERT INTO links_link SELECT (jsonb_populate_record(l, jsonb_build_object("
+        f"'id', l.id + 1000, 'public_id', gen_random_uuid(), 'short_code', 'late', {_TIMES}))).* FROM links_link l",
+    ],
+    ids=["changed", "created"],
+)
 def test_a_link_that_commits_after_its_time_passed_expires_once(
-    alice: NewAccount, make_link: MakeLink
+    change: str, alice: NewAccount, make_link: MakeLink
 ) -> None:
     link = make_link()
     with connect_elsewhere() as late:
         late.execute("BEGIN")
-        late.execute(
-            "UPDATE links_link SET starts_at = now() + interval '5 minutes',"
-            " expires_at = now() + interval '10 minutes' WHERE public_id = %s",
-            [link["_id"]],
-        )
+        late.execute(f"{change} WHERE public_id = %s", [link["_id"]])
         assert pass_time("1 hour") is False
         assert stored(alice.workspace) == []
         late.execute("COMMIT")

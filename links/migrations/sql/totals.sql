@@ -172,13 +172,18 @@ BEGIN
     ) changed
     GROUP BY 1, 2 HAVING sum(clicks) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks;
-    IF EXISTS (SELECT FROM events_listener) AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
+    IF EXISTS (SELECT FROM events_listener WHERE 'link.limit_reached' = ANY (feed_types || webhook_types))
+        AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on'
+    THEN
         PERFORM links_emit_reached_limits(changed.ids, changed.added) FROM (
             SELECT array_agg(link_id) AS ids, array_agg(clicks) AS added FROM (
                 SELECT link_id, sum(clicks)::bigint AS clicks FROM (
                     SELECT owner_id, link_id, clicks FROM new_rows
                     UNION ALL SELECT owner_id, link_id, -clicks FROM old_rows
-                ) rows WHERE events_listens(owner_id, 'link.limit_reached') GROUP BY 1 HAVING sum(clicks) > 0
+                ) rows WHERE owner_id IN (
+                    SELECT workspace_id FROM events_listener
+                    WHERE 'link.limit_reached' = ANY (feed_types || webhook_types)
+                ) GROUP BY 1 HAVING sum(clicks) > 0
             ) links
         ) changed WHERE ids IS NOT NULL;
     END IF;

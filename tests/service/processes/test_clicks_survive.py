@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from testing.proof import service_faults
+from testing.proof import service_faults, webhook_faults
 from testing.proof.service_faults import Target
 from testing.proof.verdict import Verdict
 from testing.service.hosts import started
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Target]:
-    with started() as service:
+    with started(**webhook_faults.ENVIRONMENT) as service:
         yield service_faults.target(service, service.owner.api_key, seed=7)
 
 
@@ -27,8 +27,9 @@ def target() -> Iterator[Target]:
         lambda target: service_faults.drainers_killed(target, 8),
         lambda target: service_faults.everything_killed(target, 1),
         lambda target: service_faults.database_stopped(target, 5),
+        lambda target: webhook_faults.receiver_served(target, 4),
     ],
-    ids=["workers killed", "drainers killed", "everything killed", "database stopped"],
+    ids=["workers killed", "drainers killed", "everything killed", "database stopped", "receivers killed"],
 )
 def test_every_redirect_is_counted_once(target: Target, fault: Callable[[Target], Verdict]) -> None:
     verdict = fault(target)
