@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 from django.conf import settings
-from django.db import connection
+from django.db import Error, connection
 from django.utils import timezone
 
 from accounts.health_checks import HealthCheck
@@ -20,7 +21,9 @@ from common.http.urls import canonical_destination
 from events.types import EventType
 from links.health.hosts import HostBusy, name_of
 from links.health.probe import check
-from links.health.states import HealthStatus, Result, State, next_check, state_after
+from links.health.states import HealthStatus, Result, State, Verdict, next_check, state_after
+
+logger = logging.getLogger(__name__)
 
 # Checks mostly wait for other hosts. Each thread has a connection to the database.
 THREADS = 4
@@ -42,8 +45,8 @@ RETURNING h.link_id, h.due_at, due.destination, due.frequency, h.is_requested
 """  # noqa: S608 # built from constants
 # The link first, as its own updates do.
 _LOCK = """
-SELECT h.status, h.failures, h.failing_since, l.is_dead
-FROM links_link l JOIN links_linkhealth h ON h.link_id = l.id
+SELECT h.status, h.failures, h.failing_since, l.is_dead, coalesce(l.health_check, w.health_check), h.is_requested
+FROM links_link l JOIN links_linkhealth h ON h.link_id = l.id JOIN accounts_workspace w ON w.id = l.owner_id
 WHERE l.id = %(link)s AND h.due_at = %(leased)s FOR NO KEY UPDATE OF l, h
 """
 _STORE = """
@@ -168,6 +171,12 @@ def _check(url: str) -> Result | None:
         return check(url)
     except HostBusy:
         return None
+    except Error:
+        raise
+    except Exception:
+        # Whatever a host has sent, the other links of the lease must be checked.
+        logger.exception("A check has failed.")
+        return Result(Verdict.UNDECIDED)
     finally:
         connection.close()
 
@@ -175,21 +184,24 @@ def _check(url: str) -> Result | None:
 def record(leased: Leased, result: Result | None) -> None:
     """Store what a check has found, unless the link has changed since the lease.
 
-    ``result`` is None if checks have ended: nothing is known of the destination any more.
+    If checks have ended, nothing is known of the destination any more. ``result`` is None if they had before this one.
     """
-    frequency, now = HealthCheck(leased.frequency), timezone.now()
-    changed_codes: list[str] = in_one_transaction(lambda: _record(leased, result, frequency, now))
+    now = timezone.now()
+    changed_codes: list[str] = in_one_transaction(lambda: _record(leased, result, now))
     cache_versions.bump(codes=changed_codes)
 
 
-def _record(leased: Leased, result: Result | None, frequency: HealthCheck, now: datetime) -> list[str]:
+def _record(leased: Leased, result: Result | None, now: datetime) -> list[str]:
     rows = fetch(_LOCK, {"link": leased.link_id, "leased": leased.due_at})
     if not rows:
         return []
-    [(status, failures, since, was_dead)] = rows
-    state = State()
+    [(status, failures, since, was_dead, chosen, is_requested)] = rows
+    # The default of the workspace may be another one than at the time of the lease.
+    frequency, state = HealthCheck(chosen), State()
+    is_regular = frequency is not HealthCheck.OFF
+    if not (is_regular or is_requested):
+        result = None
     if result is not None:
-        is_regular = frequency is not HealthCheck.OFF
         state = state_after(State(status, failures, since), result, now, is_regular=is_regular)
     stored = {
         "link": leased.link_id,

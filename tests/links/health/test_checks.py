@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
@@ -221,6 +222,38 @@ def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLi
     checks.choose([leased[0]] * 3 + [link for link in leased if link.link_id == planned[0].pk])
     last = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("-due_at")
     assert last[0].due_at - last[1].due_at == timedelta(seconds=4)
+
+
+def test_a_check_that_fails_does_not_delay_others(
+    api: APIClient, server: Any, checked: dict[str, Any], make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_link("https://broken.example/", healthCheck="daily")
+
+    def check(url: str) -> Result:
+        if "broken" in url:
+            raise ValueError
+        return Result(Verdict.HEALTHY)
+
+    monkeypatch.setattr(checks, "check", check)
+    run_checks()
+    assert [health(api, link) for link in (checked, other)] == [("healthy", None), ("unknown", None)]
+    assert not LinkHealth.objects.filter(checked_at=None).exists()
+
+
+def test_checks_under_way_end_with_the_default_of_the_workspace(
+    api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    link, path = make_link(), f"/api/workspaces/{alice.workspace.public_id}"
+    api.patch(path, {"healthCheck": "daily"})
+    Enlisting().go_on()
+    LinkHealth.objects.update(
+        due_at=timezone.now(), failures=2, failing_since=timezone.now() - timedelta(days=2)
+    )
+    [leased] = checks.lease_due()
+    api.patch(path, {"healthCheck": "off"})
+    checks.record(leased, Result(Verdict.FAILED, "404"))
+    assert health(api, link)[0] == "unknown"
+    assert LinkHealth.objects.get().due_at is None
 
 
 def test_a_result_for_a_former_destination_is_dropped(api: APIClient, checked: dict[str, Any]) -> None:
