@@ -1,6 +1,6 @@
 """Hosts that are called: one request in two seconds, whichever host of the installation sends it, and robots.txt.
 
-All hosts of a registered domain count as one, so that nobody gets more checks by more names.
+All hosts of a registered domain or a small network count as one, so that nobody gets more checks by more names.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from ada_url import URL
@@ -62,7 +63,10 @@ class Disallowed(Exception):
 
 def name_of(host: str) -> str:
     """The name of the row of a canonical host."""
-    return host if is_address(host) else registered_domain(host.rstrip("."))
+    if not is_address(host):
+        return registered_domain(host.rstrip("."))
+    address = ip_address(host.strip("[]"))
+    return str(ip_network((address, 24 if address.version == 4 else 64), strict=False))
 
 
 def slow_down(host: str) -> None:

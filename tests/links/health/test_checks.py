@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
@@ -18,10 +20,10 @@ from accounts.models import Workspace
 from accounts.services import NewAccount
 from events.models import Event, Listener
 from links.destinations.lookup import read_target
-from links.health import checks
+from links.health import checks, hosts
 from links.health.checks import Enlisting
 from links.health.states import Result, Verdict
-from links.models import Link, LinkHealth
+from links.models import CheckedHost, Link, LinkHealth
 from testing.fastlane.lanes import fast
 from testing.outbound.servers import answering
 from testing.redirects.visits import request
@@ -182,7 +184,10 @@ def test_links_follow_the_default_of_their_workspace(
 
 
 def test_each_link_of_a_workspace_is_enlisted_once(
-    api: APIClient, alice: NewAccount, server: Any, make_link: MakeLink
+    alice: NewAccount,
+    make_link: MakeLink,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     links = {Link.objects.get(public_id=make_link()["_id"]).pk for _ in range(3)}
     Workspace.objects.filter(pk=alice.workspace.pk).update(health_check="weekly")
@@ -191,12 +196,17 @@ def test_each_link_of_a_workspace_is_enlisted_once(
         enlisting.go_on()
     assert set(LinkHealth.objects.values_list("pk", flat=True)) == links
     due = list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True))
-    enlisting.go_on()
+    # Looks through the links again only after a rest.
+    with django_assert_num_queries(1):
+        assert not enlisting.go_on()
+    monkeypatch.setattr(checks, "monotonic", lambda: monotonic() + 601)
+    with django_assert_num_queries(2):
+        assert enlisting.go_on()
     assert list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True)) == due
 
 
 def test_two_hosts_share_the_links_that_are_due(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_LEASE_DUE", checks._LEASE_DUE.replace("LIMIT 1000", "LIMIT 4"))
+    monkeypatch.setattr(checks, "_LEASED", 4)
     for _ in range(6):
         make_link(healthCheck="weekly")
     leased = [checks.lease_due() for _ in range(3)]
@@ -222,6 +232,42 @@ def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLi
     checks.choose([leased[0]] * 3 + [link for link in leased if link.link_id == planned[0].pk])
     last = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("-due_at")
     assert last[0].due_at - last[1].due_at == timedelta(seconds=4)
+
+
+def test_a_workspace_does_not_delay_others_nor_what_they_ask_for(
+    api: APIClient,
+    alice: NewAccount,
+    strange_api: APIClient,
+    make_link: MakeLink,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checks, "_CHECKED_OF_WORKSPACE", 2)
+    monkeypatch.setattr(checks, "_LEASED", 6)
+    networks = ("http://192.0.2.1", "http://192.0.2.200", "http://[2001:db8::1]", "http://[2001:db8::2:1]")
+    assert {hosts.name_of(host.removeprefix("http://")) for host in networks} == {
+        "192.0.2.0/24",
+        "2001:db8::/64",
+    }
+    links = [make_link(f"https://shop{number}.example/", healthCheck="daily") for number in range(5)]
+    body = {"originalUrl": "https://other.example/", "healthCheck": "daily"}
+    other = strange_api.post("/api/urls", body).json()["data"]["url"]
+    for link in (links[4], links[3], links[2]):
+        api.post("/api/urls/check", {"ids": [link["_id"]]})
+    chosen = checks.choose(checks.lease_due())
+    assert {link.destination for link in chosen} == {
+        links[4]["originalUrl"], links[3]["originalUrl"], other["originalUrl"],
+    }  # fmt: skip
+    later = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("due_at")
+    assert {health.link.destination for health in later} == {link["originalUrl"] for link in links[:3]}
+    # What somebody asked for does not wait for all that is planned.
+    LinkHealth.objects.update(due_at=timezone.now())
+    CheckedHost.objects.update(planned_until=timezone.now() + timedelta(days=5))
+    checks.choose(checks.lease_due())
+    [asked] = LinkHealth.objects.filter(is_requested=True).exclude(
+        due_at__gt=timezone.now() + timedelta(minutes=1)
+    )
+    assert asked.link.destination in {link["originalUrl"] for link in links[2:]}
+    assert LinkHealth.objects.filter(due_at__gt=timezone.now() + timedelta(days=4)).count() == 2
 
 
 def test_a_check_that_fails_does_not_delay_others(
