@@ -37,15 +37,18 @@ _STEP_OF_HOST, _STEP_OF_WORKSPACE = timedelta(seconds=4), timedelta(seconds=0.5)
 # Longer than a batch takes. The links leased by a host that dies are due again after the lease.
 _LEASE = "30 minutes"
 
-# An index has the few links somebody asked for, which come first.
+# An index has the few links somebody asked for, which come first. Deleted links may come back.
 _LEASE_DUE = f"""
-UPDATE links_linkhealth h SET due_at = now() + interval '{_LEASE}'
+UPDATE links_linkhealth h
+SET due_at = now() + CASE due.is_deleted WHEN true THEN interval '1 day' ELSE interval '{_LEASE}' END
 FROM (
-    SELECT h.link_id, l.owner_id, l.destination, coalesce(l.health_check, w.health_check) AS frequency
-    FROM links_linkhealth h JOIN links_link l ON l.id = h.link_id JOIN accounts_workspace w ON w.id = l.owner_id
+    SELECT h.link_id, l.id IS NULL AS is_deleted, coalesce(l.owner_id, 0) AS owner_id,
+        coalesce(l.destination, '') AS destination, coalesce(l.health_check, w.health_check, 'off') AS frequency
+    FROM links_linkhealth h LEFT JOIN links_link l ON l.id = h.link_id
+    LEFT JOIN accounts_workspace w ON w.id = l.owner_id
     WHERE h.due_at <= now() AND {{which}} ORDER BY h.due_at LIMIT %(most)s FOR NO KEY UPDATE OF h SKIP LOCKED
 ) due WHERE h.link_id = due.link_id
-RETURNING h.link_id, h.due_at, due.owner_id, due.destination, due.frequency, h.is_requested
+RETURNING h.link_id, h.due_at, due.owner_id, due.destination, due.frequency, h.is_requested AND NOT due.is_deleted
 """  # noqa: S608 # built from constants
 # The link first, as its own updates do.
 _LOCK = """

@@ -317,6 +317,8 @@ def test_a_deleted_link_is_not_checked_and_keeps_its_health_until_it_is_gone(
     server.requests.clear()
     run_checks(hours=26)
     assert server.requests == []
+    # It is not in the way of others.
+    assert not LinkHealth.objects.filter(due_at__lt=timezone.now() + timedelta(hours=23)).exists()
     api.post(f"/api/urls/{checked['_id']}/undelete")
     assert health(api, checked)[0] == "dead"
     assert visitor.get(f"/{checked['shortCode']}")["Location"] == f"{FALLBACK}?utm_source=news"
