@@ -65,6 +65,8 @@ def name_of(host: str) -> str:
     """The name of the row of a canonical host."""
     if not is_address(host):
         return registered_domain(host.rstrip("."))
+    if host == "localhost":
+        return host
     address = ip_address(host.strip("[]"))
     return str(ip_network((address, 24 if address.version == 4 else 64), strict=False))
 

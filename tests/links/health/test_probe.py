@@ -159,6 +159,16 @@ def test_a_host_is_called_once_in_two_seconds(loopback: None, monkeypatch: pytes
     assert hosts.forget_hosts() == 2
 
 
+def test_the_addresses_of_a_network_and_the_names_of_a_domain_are_one_host() -> None:
+    for name, *of in (
+        ("192.0.2.0/24", "192.0.2.1", "192.0.2.200"),
+        ("2001:db8::/64", "[2001:db8::1]", "[2001:db8::2:1]"),
+        ("example.com", "example.com", "a.b.example.com."),
+        ("localhost", "localhost"),
+    ):
+        assert {hosts.name_of(host) for host in of} == {name}
+
+
 def test_a_host_that_does_not_answer_is_left_alone_for_a_while(
     loopback: None, dns: DnsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
