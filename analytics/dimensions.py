@@ -114,7 +114,6 @@ OF_BRANCHES = [
     for definition in DEFINITIONS
     if definition.dimension in {Dimension.BRANCH, Dimension.UNIQUE_BRANCH}
 ]
-OF_ALL_LINKS = [definition for definition in DEFINITIONS if definition not in OF_BRANCHES]
 # The values of a complete dimension add up to the clicks of the day; those of a partial one may be fewer.
 COMPLETE = [
     definition.dimension for definition in DEFINITIONS if definition.of_clicks and not definition.condition

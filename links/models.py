@@ -355,7 +355,7 @@ class LinkHealth(models.Model):
     checked_at = models.DateTimeField(null=True, db_comment="Time of the last check. Null: none yet.")
     problem = models.TextField(null=True, db_comment="What the last check found. Null: nothing.")
     failures = models.SmallIntegerField(
-        default=0, db_default=0, db_comment="Failed checks since the last one that did not fail."
+        default=0, db_default=0, db_comment="Failed checks since one that found it healthy or blocked."
     )
     failing_since = models.DateTimeField(null=True, db_comment="The first of these failures. Null: none.")
     due_at = models.DateTimeField(null=True, db_comment="Time of the next check. Null: none.")
@@ -366,7 +366,10 @@ class LinkHealth(models.Model):
     class Meta:
         db_table_comment = "The health of the destinations of links."
         indexes = [
-            models.Index(fields=["due_at"], condition=models.Q(due_at__isnull=False), name="linkhealth_due")
+            models.Index(fields=["due_at"], condition=models.Q(due_at__isnull=False), name="linkhealth_due"),
+            models.Index(
+                fields=["due_at"], condition=models.Q(is_requested=True), name="linkhealth_requested"
+            ),
         ]
 
 
@@ -375,7 +378,7 @@ class CheckedHost(models.Model):
 
     name = models.TextField(
         primary_key=True,
-        db_comment="A registered domain or address, or an origin such as https://example.com.",
+        db_comment="A registered domain, network or workspace, or an origin such as https://example.com.",
     )
     free_at = models.DateTimeField(db_comment="No request before this time; no use of robots after it.")
     planned_until = models.DateTimeField(null=True, db_comment="The last check that is planned. Null: none.")

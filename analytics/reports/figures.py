@@ -237,7 +237,7 @@ def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Stat
         of_days = "analytics_daytotal", "t.day BETWEEN %(whole_first)s AND %(whole_last)s"
         of_edges = [("analytics_quartertotal", in_edge(number)) for number in range(len(period.edges))]
         return " UNION ALL ".join(
-            f"SELECT t.link_id, t.{column} AS number FROM {table} t WHERE {within} AND {links}"
+            f"SELECT t.link_id, t.{column} AS number FROM {table} t WHERE t.link_id > 0 AND {within} AND {links}"
             for table, within in (of_days, *of_edges)
         )
 

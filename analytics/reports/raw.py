@@ -107,6 +107,7 @@ WITH asked AS MATERIALIZED (
 ), {{texts}} read AS MATERIALIZED (
     SELECT * FROM (SELECT *, minute / 10080 AS week FROM analytics_rawclick t WHERE {_WITHIN}) read
     WHERE {{conditions}} AND (SELECT requests <= %(most)s AND NOT may_lack_clicks FROM asked)
+    LIMIT %(most_of_all)s + 1
 ), hit AS MATERIALIZED (
     SELECT read.*, width_bucket(minute, %(minutes)s::integer[]) AS step FROM read WHERE {{has_link}}
 ),
@@ -189,11 +190,12 @@ def from_raw_clicks(
 ) -> Statement:
     """``kinds``: the requests to count instead of clicks.
 
-    ``filters_first``: filter the requests of all workspaces, if that works. The row LOST is 1 if it does not.
+    ``filters_first``: filter the requests of all workspaces, if that works. The row LOST is 1 if it does not, also if
+    too many requests of all workspaces meet the filters.
     """
     parameters = parameters_of(scope.rolled(), period, wanted)
     since, until = period.span
-    parameters["most"] = MAX_REQUESTS
+    parameters |= {"most": MAX_REQUESTS, "most_of_all": 2 * MAX_REQUESTS}
     parameters |= {"first_minute": minute_of(since), "end_minute": minute_of(until)}
     parameters["minutes"] = [minute_of(step) for step in steps]
     parameters["kinds"] = [Kind.CLICK] if kinds is None else list(kinds)
@@ -201,7 +203,8 @@ def from_raw_clicks(
     are_unknown_in = Kind.CLICK in parameters["kinds"] and all(
         condition.holds(FILTERS[name].unknown) for name, condition in filters.items()
     )
-    filters_first = filters_first and scope.rollup is not None and not are_unknown_in
+    # The kinds alone would leave out few requests.
+    filters_first = filters_first and bool(filters) and scope.rollup is not None and not are_unknown_in
     meeting = meeting_filters(filters, texts_of=_OF_WEEKS if filters_first else _FOUND)
     parameters |= meeting.parameters
     dimensions = dimensions_of(wanted.breakdowns)
@@ -215,9 +218,10 @@ def from_raw_clicks(
             conditions=meeting.condition,
             has_link=scope.has_link_of("read"),
         )
+        lost = "(may_lack_clicks OR (SELECT count(*) FROM read) > %(most_of_all)s)"
         others = [
             f"SELECT {Row.READ}, '', requests, 0 FROM asked",
-            f"SELECT {Row.LOST}, '', may_lack_clicks::integer, 0 FROM asked",
+            f"SELECT {Row.LOST}, '', {lost}::integer, 0 FROM asked",
         ]
     else:
         columns = "minute client place referrer reason branch kind scanned is_unique"

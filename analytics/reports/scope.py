@@ -187,7 +187,7 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
     return _found(links, values, owner.pk, rolled)._replace(member=member, is_part=links != _ALL)
 
 
-def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL", has_link: str = "") -> Scope:
+def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL") -> Scope:
     # Those of a workspace are found at once.
     text = _FOUND.format(links=links, rolled=rolled, listed="NULL" if links == _ALL else _LIST)
     [(number, listed, rollup)] = fetch_bounded(text, {**values, "most": FEW_LINKS + 1})

@@ -185,7 +185,12 @@ def _read(
             wanted=wanted,
             filters_first=filters_first,
         )
-        rows = fetch_bounded(*statement, _LIMITS)
+        try:
+            rows = fetch_bounded(*statement, _LIMITS)
+        except ReportTooSlow:
+            if not filters_first:
+                raise
+            continue
         if not any(number == Row.LOST and lost for number, _, lost, _ in rows):
             break
     return statement, rows

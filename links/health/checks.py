@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import logging
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import NamedTuple
 
 import orjson
 from django.conf import settings
-from django.db import connection
+from django.db import Error, connection
 from django.utils import timezone
 
 from accounts.health_checks import HealthCheck
@@ -20,30 +22,38 @@ from common.http.urls import canonical_destination
 from events.types import EventType
 from links.health.hosts import HostBusy, name_of
 from links.health.probe import check
-from links.health.states import HealthStatus, Result, State, next_check, state_after
+from links.health.states import HealthStatus, Result, State, Verdict, next_check, state_after
+
+logger = logging.getLogger(__name__)
 
 # Checks mostly wait for other hosts. Each thread has a connection to the database.
 THREADS = 4
-# So many links are leased, and so many of these checked: the others of a host get later times, in one statement.
-_LEASED, _CHECKED, _CHECKED_OF_HOST = 1000, 16 * THREADS, 3
-# What a check of a host takes, with its pauses.
-_STEP = timedelta(seconds=4)
+# So many links are checked in a batch. More are leased: the others of a host or workspace get later times, in one
+# statement.
+_CHECKED, _CHECKED_OF_HOST, _CHECKED_OF_WORKSPACE = 16 * THREADS, 3, 4 * THREADS
+_LEASED = 4 * _CHECKED
+# What a check of a host takes, with its pauses, and what one of many hosts does.
+_STEP_OF_HOST, _STEP_OF_WORKSPACE = timedelta(seconds=4), timedelta(seconds=0.5)
 # Longer than a batch takes. The links leased by a host that dies are due again after the lease.
 _LEASE = "30 minutes"
 
+# An index has the few links somebody asked for, which come first. Deleted links may come back.
 _LEASE_DUE = f"""
-UPDATE links_linkhealth h SET due_at = now() + interval '{_LEASE}'
+UPDATE links_linkhealth h
+SET due_at = now() + CASE due.is_deleted WHEN true THEN interval '1 day' ELSE interval '{_LEASE}' END
 FROM (
-    SELECT h.link_id, l.destination, coalesce(l.health_check, w.health_check) AS frequency
-    FROM links_linkhealth h JOIN links_link l ON l.id = h.link_id JOIN accounts_workspace w ON w.id = l.owner_id
-    WHERE h.due_at <= now() ORDER BY h.due_at LIMIT {_LEASED} FOR NO KEY UPDATE OF h SKIP LOCKED
+    SELECT h.link_id, l.id IS NULL AS is_deleted, coalesce(l.owner_id, 0) AS owner_id,
+        coalesce(l.destination, '') AS destination, coalesce(l.health_check, w.health_check, 'off') AS frequency
+    FROM links_linkhealth h LEFT JOIN links_link l ON l.id = h.link_id
+    LEFT JOIN accounts_workspace w ON w.id = l.owner_id
+    WHERE h.due_at <= now() AND {{which}} ORDER BY h.due_at LIMIT %(most)s FOR NO KEY UPDATE OF h SKIP LOCKED
 ) due WHERE h.link_id = due.link_id
-RETURNING h.link_id, h.due_at, due.destination, due.frequency, h.is_requested
+RETURNING h.link_id, h.due_at, due.owner_id, due.destination, due.frequency, h.is_requested AND NOT due.is_deleted
 """  # noqa: S608 # built from constants
 # The link first, as its own updates do.
 _LOCK = """
-SELECT h.status, h.failures, h.failing_since, l.is_dead
-FROM links_link l JOIN links_linkhealth h ON h.link_id = l.id
+SELECT h.status, h.failures, h.failing_since, l.is_dead, coalesce(l.health_check, w.health_check), h.is_requested
+FROM links_link l JOIN links_linkhealth h ON h.link_id = l.id JOIN accounts_workspace w ON w.id = l.owner_id
 WHERE l.id = %(link)s AND h.due_at = %(leased)s FOR NO KEY UPDATE OF l, h
 """
 _STORE = """
@@ -63,7 +73,7 @@ UPDATE links_linkhealth SET due_at = greatest(
     now() + interval '5 seconds', (SELECT free_at FROM links_checkedhost WHERE name = %(host)s)
 ) WHERE link_id = %(link)s AND due_at = %(leased)s
 """
-# Otherwise the many links of a host, whose checks take days, would be before all others in the queue.
+# Otherwise the many links of a host or workspace, whose checks take days, would be before all others in the queue.
 _PLAN = """
 WITH planned AS (
     INSERT INTO links_checkedhost AS c (name, free_at, planned_until)
@@ -74,6 +84,12 @@ WITH planned AS (
 )
 UPDATE links_linkhealth h SET due_at = planned_until - (cardinality(%(links)s::bigint[]) - place) * %(step)s
 FROM planned, unnest(%(links)s::bigint[]) WITH ORDINALITY wanted (link_id, place)
+WHERE h.link_id = wanted.link_id AND h.due_at = %(leased)s
+"""
+# Not behind those, if somebody asked for them.
+_PLAN_SOON = """
+UPDATE links_linkhealth h SET due_at = now() + place * %(step)s
+FROM unnest(%(links)s::bigint[]) WITH ORDINALITY wanted (link_id, place)
 WHERE h.link_id = wanted.link_id AND h.due_at = %(leased)s
 """
 _RETURN = "UPDATE links_linkhealth SET due_at = now() WHERE link_id = ANY(%(links)s) AND due_at = %(leased)s"
@@ -92,6 +108,8 @@ WITH part AS (
 )
 SELECT created_at, link_id FROM part ORDER BY created_at DESC, link_id DESC LIMIT 1
 """
+# Then the links of a workspace are looked through again.
+_REST_SECONDS = 600
 _START = (datetime(1970, 1, 1, tzinfo=UTC), 0)
 # Checks that are later than the frequency allows are those of a former one.
 _LONGEST = {HealthCheck.DAILY: timedelta(days=2), HealthCheck.WEEKLY: timedelta(days=8)}
@@ -101,6 +119,7 @@ _WITH_DEFAULT = "SELECT id, health_check FROM accounts_workspace WHERE health_ch
 class Leased(NamedTuple):
     link_id: int
     due_at: datetime
+    owner_id: int
     destination: str
     frequency: str
     is_requested: bool
@@ -115,39 +134,44 @@ class Leased(NamedTuple):
         return name_of(canonical_destination(self.destination).host)
 
 
-def check_due() -> int:
-    """Check every link that is due, and return their number."""
-    checked = 0
+def check_some() -> int:
+    """Check links that are due, and return how many were found."""
+    leased = lease_due()
+    for link in leased:
+        if not link.is_wanted:
+            record(link, None)
+    chosen = choose([link for link in leased if link.is_wanted])
     with ThreadPoolExecutor(THREADS, "check") as pool:
-        while leased := lease_due():
-            for link in leased:
-                if not link.is_wanted:
-                    record(link, None)
-            chosen = choose([link for link in leased if link.is_wanted])
-            futures = {link: pool.submit(_check, link.destination) for link in chosen}
-            while wait(futures.values(), timeout=1).not_done:
-                vitals.beat()
-            for link, future in futures.items():
-                result = future.result()
-                if result is None:
-                    execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at, "host": link.host})
-                else:
-                    record(link, result)
-            checked += len(chosen)
-    return checked
+        futures = {link: pool.submit(_check, link.destination) for link in chosen}
+        while wait(futures.values(), timeout=1).not_done:
+            vitals.beat()
+    for link, future in futures.items():
+        result = future.result()
+        if result is None:
+            execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at, "host": link.host})
+        else:
+            record(link, result)
+    return len(leased)
 
 
 def choose(leased: Sequence[Leased]) -> list[Leased]:
-    """The links of these that are checked at once. The others of their hosts get later times."""
-    by_host: dict[str, list[Leased]] = defaultdict(list)
-    for link in leased:
-        by_host[link.host].append(link)
+    """The links of these that are checked at once. The others of their hosts and workspaces get later times."""
     chosen: list[Leased] = []
-    for host, links in by_host.items():
-        chosen += links[:_CHECKED_OF_HOST]
-        if later := links[_CHECKED_OF_HOST:]:
-            values = {"host": host, "links": [link.link_id for link in later], "step": _STEP}
-            execute(_PLAN, {**values, "leased": later[0].due_at})
+    taken: Counter[str] = Counter()
+    later: dict[tuple[str, timedelta], list[Leased]] = defaultdict(list)
+    for link in leased:
+        host, workspace = link.host, f"workspace {link.owner_id}"
+        if taken[host] == _CHECKED_OF_HOST:
+            later[host, _STEP_OF_HOST].append(link)
+        elif taken[workspace] == _CHECKED_OF_WORKSPACE:
+            later[workspace, _STEP_OF_WORKSPACE].append(link)
+        else:
+            taken.update((host, workspace))
+            chosen.append(link)
+    for (name, step), links in later.items():
+        for plan, is_requested in ((_PLAN_SOON, True), (_PLAN, False)):
+            if planned := [link.link_id for link in links if link.is_requested == is_requested]:
+                execute(plan, {"host": name, "links": planned, "step": step, "leased": links[0].due_at})
     if returned := chosen[_CHECKED:]:
         execute(_RETURN, {"links": [link.link_id for link in returned], "leased": returned[0].due_at})
     return chosen[:_CHECKED]
@@ -159,7 +183,16 @@ def end_all_checks() -> int:
 
 
 def lease_due() -> list[Leased]:
-    return [Leased(*row) for row in fetch(_LEASE_DUE)]
+    """Those somebody asked for first."""
+    return in_one_transaction(_lease_due)
+
+
+def _lease_due() -> list[Leased]:
+    leased: list[Leased] = []
+    for which in ("h.is_requested", "NOT h.is_requested"):
+        rows = fetch(_LEASE_DUE.format(which=which), {"most": _LEASED - len(leased)})
+        leased += (Leased(*row) for row in rows)
+    return leased
 
 
 def _check(url: str) -> Result | None:
@@ -168,6 +201,12 @@ def _check(url: str) -> Result | None:
         return check(url)
     except HostBusy:
         return None
+    except Error:
+        raise
+    except Exception:
+        # Whatever a host has sent, the other links of the lease must be checked.
+        logger.exception("A check has failed.")
+        return Result(Verdict.UNDECIDED)
     finally:
         connection.close()
 
@@ -175,21 +214,24 @@ def _check(url: str) -> Result | None:
 def record(leased: Leased, result: Result | None) -> None:
     """Store what a check has found, unless the link has changed since the lease.
 
-    ``result`` is None if checks have ended: nothing is known of the destination any more.
+    If checks have ended, nothing is known of the destination any more. ``result`` is None if they had before this one.
     """
-    frequency, now = HealthCheck(leased.frequency), timezone.now()
-    changed_codes: list[str] = in_one_transaction(lambda: _record(leased, result, frequency, now))
+    now = timezone.now()
+    changed_codes: list[str] = in_one_transaction(lambda: _record(leased, result, now))
     cache_versions.bump(codes=changed_codes)
 
 
-def _record(leased: Leased, result: Result | None, frequency: HealthCheck, now: datetime) -> list[str]:
+def _record(leased: Leased, result: Result | None, now: datetime) -> list[str]:
     rows = fetch(_LOCK, {"link": leased.link_id, "leased": leased.due_at})
     if not rows:
         return []
-    [(status, failures, since, was_dead)] = rows
-    state = State()
+    [(status, failures, since, was_dead, chosen, is_requested)] = rows
+    # The default of the workspace may be another one than at the time of the lease.
+    frequency, state = HealthCheck(chosen), State()
+    is_regular = frequency is not HealthCheck.OFF
+    if not (is_regular or is_requested):
+        result = None
     if result is not None:
-        is_regular = frequency is not HealthCheck.OFF
         state = state_after(State(status, failures, since), result, now, is_regular=is_regular)
     stored = {
         "link": leased.link_id,
@@ -217,11 +259,18 @@ class Enlisting:
     """Walks through the links of workspaces whose default is to check them, a part of each in one call."""
 
     def __init__(self) -> None:
-        self._places: dict[int, tuple[datetime, int]] = {}
+        # By workspace and frequency: the place, and when it goes on from there.
+        self._walks: dict[tuple[int, str], tuple[tuple[datetime, int], float]] = {}
 
-    def go_on(self) -> None:
+    def go_on(self) -> bool:
+        """Returns whether the next call has more to do."""
+        now, walks = monotonic(), self._walks
+        self._walks = {}
         for owner_id, frequency in fetch(_WITH_DEFAULT):
-            created, link_id = self._places.pop(owner_id, _START)
-            values = {"owner": owner_id, "created": created, "link": link_id, "longest": _LONGEST[frequency]}
-            for place in fetch(_ENLIST, values):
-                self._places[owner_id] = place
+            place, time = walks.get((owner_id, frequency), (_START, now))
+            if time <= now:
+                values = {"owner": owner_id, "created": place[0], "link": place[1]}
+                places = fetch(_ENLIST, {**values, "longest": _LONGEST[frequency]})
+                place, time = (places[0], now) if places else (_START, now + _REST_SECONDS)
+            self._walks[owner_id, frequency] = place, time
+        return any(time <= now for _, time in self._walks.values())

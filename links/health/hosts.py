@@ -1,22 +1,29 @@
 """Hosts that are called: one request in two seconds, whichever host of the installation sends it, and robots.txt.
 
-All hosts of a registered domain count as one, so that nobody gets more checks by more names.
+All hosts of a registered domain or a small network count as one, so that nobody gets more checks by more names.
 """
 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import timedelta
+from http import HTTPStatus
+from ipaddress import ip_address, ip_network
 from typing import Any
-from urllib.robotparser import RobotFileParser
+
+from ada_url import URL
 
 from common.database import execute, fetch
-from common.http.urls import is_address
+from common.http.urls import InvalidDestination, canonical_destination, is_address
 from common.outbound import Answer, OutboundError, send
 from common.outbound.requests import AGENT
 from domains.names import registered_domain
+from links.health.robots import allows
 
 PAUSE_SECONDS = 2.0
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
 # A check that would wait for longer is put off.
 _LONGEST_WAIT_SECONDS = 8.0
 _ROBOTS_HOURS = 24
@@ -56,7 +63,12 @@ class Disallowed(Exception):
 
 def name_of(host: str) -> str:
     """The name of the row of a canonical host."""
-    return host if is_address(host) else registered_domain(host.rstrip("."))
+    if not is_address(host):
+        return registered_domain(host.rstrip("."))
+    if host == "localhost":
+        return host
+    address = ip_address(host.strip("[]"))
+    return str(ip_network((address, 24 if address.version == 4 else 64), strict=False))
 
 
 def slow_down(host: str) -> None:
@@ -73,13 +85,12 @@ def await_turn(host: str) -> None:
     time.sleep(max(0.0, turn[0][0]))
 
 
-def require_allowed(url: str, *, origin: str, host: str) -> None:
+def require_allowed(url: str, host: str) -> None:
     """Raises Disallowed by the host's robots.txt, and OutboundError or HostBusy if it has to be read and cannot be."""
-    known = fetch(_ROBOTS, {"name": origin})
-    robots = known[0][0] if known else _read(origin, host)
-    parser = RobotFileParser()
-    parser.parse(robots.splitlines())
-    if not parser.can_fetch(AGENT, url):
+    parts = URL(url)
+    known = fetch(_ROBOTS, {"name": parts.origin})
+    robots = known[0][0] if known else _remembered(parts.origin, host)
+    if not allows(robots, parts.pathname + parts.search, AGENT):
         raise Disallowed
 
 
@@ -94,15 +105,55 @@ def call(method: str, url: str, host: str, **options: Any) -> Answer:
         raise
 
 
+def next_url(answer: Answer, url: str) -> str | None:
+    """Where the answer of this URL redirects to. None: nowhere."""
+    location = answer.headers.get("location")
+    if answer.status not in _REDIRECTS or not location:
+        return None
+    with suppress(UnicodeError):
+        # Browsers read it as UTF-8, `http.client` as Latin-1.
+        location = location.encode("latin-1").decode()
+    try:
+        return URL(location, base=url).href
+    except ValueError:
+        return location
+
+
 def forget_hosts() -> int:
     return execute(_FORGET)
 
 
-def _read(origin: str, host: str) -> str:
-    answer = call("GET", f"{origin}/robots.txt", host)
-    if answer.status >= 500:
-        # Then nobody may call the host (RFC 9309, 2.3.1.4), but its owner has not said so.
-        raise OutboundError("protocol", "The host has no readable robots.txt.")
-    robots = answer.body.decode("utf-8", "replace").replace("\0", "") if answer.status == 200 else ""
+def _remembered(origin: str, host: str) -> str:
+    robots = _read(f"{origin}/robots.txt", host)
     execute(_REMEMBER, {"name": origin, "hours": _ROBOTS_HOURS, "robots": robots})
     return robots
+
+
+def _read(first: str, host: str) -> str:
+    """The robots.txt, empty if there is none."""
+    url = first
+    for _ in range(MAX_REDIRECTS + 1):
+        try:
+            answer = call("GET", url, host)
+        except OutboundError:
+            # What is wrong with another host says nothing of the destination.
+            if url == first:
+                raise
+            raise _unreadable() from None
+        if answer.status >= 500:
+            raise _unreadable()
+        if answer.status == HTTPStatus.OK:
+            return answer.body.decode("utf-8", "replace").replace("\0", "")
+        following = next_url(answer, url)
+        if following is None:
+            break
+        try:
+            url, host = following, canonical_destination(following).host
+        except InvalidDestination:
+            break
+    return ""
+
+
+def _unreadable() -> OutboundError:
+    """Then nobody may call the host (RFC 9309, 2.3.1.4), but its owner has not said so."""
+    return OutboundError("protocol", "The host has no readable robots.txt.")

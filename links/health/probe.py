@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from ada_url import URL
-
 from common.http.urls import InvalidDestination, canonical_destination
 from common.outbound import Answer, OutboundError
 from links.health import hosts
 from links.health.hosts import Disallowed
 from links.health.states import Result, Verdict
 
-MAX_REDIRECTS = 5
-_REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _GONE = frozenset((HTTPStatus.NOT_FOUND, HTTPStatus.GONE))
 _BLOCKED = frozenset((HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE))
 _FAILURES = frozenset(("nxdomain", "tls", "refused"))
@@ -61,25 +57,18 @@ def _head_or_get(url: str) -> Answer:
 
 
 def _follow(method: str, url: str) -> Answer:
-    for _ in range(MAX_REDIRECTS + 1):
+    for _ in range(hosts.MAX_REDIRECTS + 1):
         try:
             destination = canonical_destination(url)
         except InvalidDestination as error:
             # For example the address of an app.
             raise OutboundError("bad_url", error.message) from None
         host = destination.host
-        hosts.require_allowed(destination.href, origin=URL(destination.href).origin, host=host)
+        hosts.require_allowed(destination.href, host)
         headers = {"Range": "bytes=0-0"} if method == "GET" else {}
         answer = hosts.call(method, destination.href, host, headers=headers, answer_bytes=1)
-        location = answer.headers.get("location")
-        if answer.status not in _REDIRECTS or not location:
+        following = hosts.next_url(answer, destination.href)
+        if following is None:
             return answer
-        url = _joined(destination.href, location)
+        url = following
     raise _TooManyRedirects
-
-
-def _joined(base: str, location: str) -> str:
-    try:
-        return URL(location, base=base).href
-    except ValueError:
-        return location

@@ -14,7 +14,7 @@ describe_checks = describe(
     check=Operation(
         "checkUrls",
         "Check the destinations of URLs now.",
-        "The checks take place within minutes.",
+        "The checks take place soon, mostly within minutes.",
         description=f"At most {MAX_LINKS} URLs in a call, and {LIMIT.attempts} calls in {LIMIT.seconds // 60} minutes."
         " `health` of each URL then has the result. Without checks of its own, a URL never becomes `dead`.",
         examples=[{"ids": [ID]}],

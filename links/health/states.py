@@ -44,7 +44,7 @@ class Result(NamedTuple):
 
 
 class State(NamedTuple):
-    """``failures`` since the last check that did not fail; the first of them was at ``failing_since``."""
+    """``failures`` since a check that found it healthy or blocked; the first of them was at ``failing_since``."""
 
     status: str = HealthStatus.UNKNOWN
     failures: int = 0

@@ -270,20 +270,20 @@ class Migration(migrations.Migration):
                     ('status', models.TextField(choices=[('unknown', 'Unknown'), ('healthy', 'Healthy'), ('blocked', 'Blocked'), ('dead', 'Dead')], db_comment='unknown, healthy, blocked or dead.', db_default='unknown', default='unknown')),
                     ('checked_at', models.DateTimeField(db_comment='Time of the last check. Null: none yet.', null=True)),
                     ('problem', models.TextField(db_comment='What the last check found. Null: nothing.', null=True)),
-                    ('failures', models.SmallIntegerField(db_comment='Failed checks since the last one that did not fail.', db_default=0, default=0)),
+                    ('failures', models.SmallIntegerField(db_comment='Failed checks since one that found it healthy or blocked.', db_default=0, default=0)),
                     ('failing_since', models.DateTimeField(db_comment='The first of these failures. Null: none.', null=True)),
                     ('due_at', models.DateTimeField(db_comment='Time of the next check. Null: none.', null=True)),
                     ('is_requested', models.BooleanField(db_comment='Whether somebody asked for the next check.', db_default=False, default=False)),
                 ],
                 options={
                     'db_table_comment': 'The health of the destinations of links.',
-                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='linkhealth_due')],
+                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('is_requested', True)), fields=['due_at'], name='linkhealth_requested')],
                 },
             ),
             migrations.CreateModel(
                 name='CheckedHost',
                 fields=[
-                    ('name', models.TextField(db_comment='A registered domain or address, or an origin such as https://example.com.', primary_key=True, serialize=False)),
+                    ('name', models.TextField(db_comment='A registered domain, network or workspace, or an origin such as https://example.com.', primary_key=True, serialize=False)),
                     ('free_at', models.DateTimeField(db_comment='No request before this time; no use of robots after it.')),
                     ('planned_until', models.DateTimeField(db_comment='The last check that is planned. Null: none.', null=True)),
                     ('robots', models.TextField(db_comment='The robots.txt of an origin. Null: the row is of a host.', null=True)),

@@ -10,7 +10,7 @@ from django.db import Error, connection
 
 from common.host import vitals
 from common.host.metrics import count_database_error
-from links.health.checks import Enlisting, check_due
+from links.health.checks import Enlisting, check_some
 
 logger = logging.getLogger(__name__)
 
@@ -31,13 +31,17 @@ class Command(BaseCommand):
         enlisting = Enlisting()
         while True:
             try:
-                enlisting.go_on()
-                check_due()
+                has_more = enlisting.go_on()
+                has_more = bool(check_some()) or has_more
             except Error as error:
+                has_more = False
                 count_database_error("background")
                 if options["once"]:
                     raise
                 logger.warning("The checks of destinations are waiting for the database: %s", error)
+            if has_more:
+                vitals.beat()
+                continue
             if options["once"]:
                 return
             connection.close()

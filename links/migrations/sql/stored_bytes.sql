@@ -5,8 +5,8 @@
 -- on compression: a link must count the same when it is deleted. A SQL function with each parameter once is inlined.
 CREATE FUNCTION links_size(
     original_url text, target_url text, destination text, other_destinations text[], title text, description text,
-    tags text[], tag_keys text[], not_started_url text, expired_url text, fallback_url text, password text, utm jsonb, rules jsonb,
-    split jsonb, preview jsonb, external_id text
+    tags text[], tag_keys text[], not_started_url text, expired_url text, fallback_url text, password text, utm jsonb,
+    rules jsonb, split jsonb, preview jsonb, external_id text
 ) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT 500 + octet_length(concat(
         original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,

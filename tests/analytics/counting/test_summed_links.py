@@ -16,6 +16,7 @@ import pytest
 import time_machine
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
@@ -26,7 +27,7 @@ from analytics.counting.imported_days import add_days
 from analytics.counting.retention import delete_clicks_of_deleted_links, drop_before
 from analytics.counting.summed_links import begin_rollups, fold_changes
 from analytics.models import ClosedDay, DayTotal, LifeCount, Rollup, RollupChange
-from analytics.reports import selected
+from analytics.reports import raw, selected
 from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.clicks import drain
 from testing.analytics.facts import Fact, record
@@ -394,6 +395,34 @@ def test_filters_of_a_rollup_notice_expired_clicks_and_too_many_requests(
     refused = api.get("/api/analytics", week)
     assert (refused.status_code, refused.json()["data"]["reason"]) == (400, "totals")
     assert read(api, week | {"period": "today"})["totalClicks"] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_filters_of_a_rollup_read_few_requests_of_other_workspaces(
+    api: APIClient, strange_api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strange = strange_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
+    journaled(pk(make_link()), user_agent=FIREFOX)
+    journaled(pk(strange), user_agent=FIREFOX, count=2)
+    drain()
+    begin_rollups(clicks=0, links=1)
+
+    def ways(query: dict[str, str], clicks: int) -> list[bool]:
+        """Whether each statement has filtered the requests of all workspaces."""
+        with CaptureQueriesContext(connection) as queries:
+            assert read(api, query)["totalClicks"] == clicks
+        return ["asked AS" in query["sql"] for query in queries if "hit AS" in query["sql"]]
+
+    firefox = {"period": "today", "browser": "Firefox"}
+    assert ways(firefox, 1) == [True]
+    monkeypatch.setattr("analytics.reports.raw.MAX_REQUESTS", 1)
+    assert ways(firefox, 1) == [True, False]
+    assert True not in ways({"period": "today", "kind": "crawler"}, 0)
+    monkeypatch.setattr("analytics.reports.raw.MAX_REQUESTS", 9)
+    slow = raw._FILTERED_READ.replace("AS requests,", "AS requests, pg_sleep(9),", 1)
+    monkeypatch.setattr("analytics.reports.raw._FILTERED_READ", slow)
+    monkeypatch.setattr(selected, "_LIMITS", "SET LOCAL statement_timeout = 500")
+    assert ways(firefox, 1) == [True, False]
 
 
 @pytest.fixture

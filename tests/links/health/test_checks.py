@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
@@ -20,7 +23,7 @@ from links.destinations.lookup import read_target
 from links.health import checks
 from links.health.checks import Enlisting
 from links.health.states import Result, Verdict
-from links.models import Link, LinkHealth
+from links.models import CheckedHost, Link, LinkHealth
 from testing.fastlane.lanes import fast
 from testing.outbound.servers import answering
 from testing.redirects.visits import request
@@ -181,7 +184,10 @@ def test_links_follow_the_default_of_their_workspace(
 
 
 def test_each_link_of_a_workspace_is_enlisted_once(
-    api: APIClient, alice: NewAccount, server: Any, make_link: MakeLink
+    alice: NewAccount,
+    make_link: MakeLink,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     links = {Link.objects.get(public_id=make_link()["_id"]).pk for _ in range(3)}
     Workspace.objects.filter(pk=alice.workspace.pk).update(health_check="weekly")
@@ -190,12 +196,17 @@ def test_each_link_of_a_workspace_is_enlisted_once(
         enlisting.go_on()
     assert set(LinkHealth.objects.values_list("pk", flat=True)) == links
     due = list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True))
-    enlisting.go_on()
+    # Looks through the links again only after a rest.
+    with django_assert_num_queries(1):
+        assert not enlisting.go_on()
+    monkeypatch.setattr(checks, "monotonic", lambda: monotonic() + 601)
+    with django_assert_num_queries(2):
+        assert enlisting.go_on()
     assert list(LinkHealth.objects.order_by("pk").values_list("due_at", flat=True)) == due
 
 
 def test_two_hosts_share_the_links_that_are_due(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_LEASE_DUE", checks._LEASE_DUE.replace("LIMIT 1000", "LIMIT 4"))
+    monkeypatch.setattr(checks, "_LEASED", 4)
     for _ in range(6):
         make_link(healthCheck="weekly")
     leased = [checks.lease_due() for _ in range(3)]
@@ -223,6 +234,69 @@ def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLi
     assert last[0].due_at - last[1].due_at == timedelta(seconds=4)
 
 
+def test_a_workspace_does_not_delay_others_nor_what_they_ask_for(
+    api: APIClient,
+    alice: NewAccount,
+    strange_api: APIClient,
+    make_link: MakeLink,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checks, "_CHECKED_OF_WORKSPACE", 2)
+    monkeypatch.setattr(checks, "_LEASED", 6)
+    links = [make_link(f"https://shop{number}.example/", healthCheck="daily") for number in range(5)]
+    body = {"originalUrl": "https://other.example/", "healthCheck": "daily"}
+    other = strange_api.post("/api/urls", body).json()["data"]["url"]
+    for link in (links[4], links[3], links[2]):
+        api.post("/api/urls/check", {"ids": [link["_id"]]})
+    chosen = checks.choose(checks.lease_due())
+    assert {link.destination for link in chosen} == {
+        links[4]["originalUrl"], links[3]["originalUrl"], other["originalUrl"],
+    }  # fmt: skip
+    later = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("due_at")
+    assert {health.link.destination for health in later} == {link["originalUrl"] for link in links[:3]}
+    # What somebody asked for does not wait for all that is planned.
+    LinkHealth.objects.update(due_at=timezone.now())
+    CheckedHost.objects.update(planned_until=timezone.now() + timedelta(days=5))
+    checks.choose(checks.lease_due())
+    [asked] = LinkHealth.objects.filter(is_requested=True).exclude(
+        due_at__gt=timezone.now() + timedelta(minutes=1)
+    )
+    assert asked.link.destination in {link["originalUrl"] for link in links[2:]}
+    assert LinkHealth.objects.filter(due_at__gt=timezone.now() + timedelta(days=4)).count() == 2
+
+
+def test_a_check_that_fails_does_not_delay_others(
+    api: APIClient, server: Any, checked: dict[str, Any], make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_link("https://broken.example/", healthCheck="daily")
+
+    def check(url: str) -> Result:
+        if "broken" in url:
+            raise ValueError
+        return Result(Verdict.HEALTHY)
+
+    monkeypatch.setattr(checks, "check", check)
+    run_checks()
+    assert [health(api, link) for link in (checked, other)] == [("healthy", None), ("unknown", None)]
+    assert not LinkHealth.objects.filter(checked_at=None).exists()
+
+
+def test_checks_under_way_end_with_the_default_of_the_workspace(
+    api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    link, path = make_link(), f"/api/workspaces/{alice.workspace.public_id}"
+    api.patch(path, {"healthCheck": "daily"})
+    Enlisting().go_on()
+    LinkHealth.objects.update(
+        due_at=timezone.now(), failures=2, failing_since=timezone.now() - timedelta(days=2)
+    )
+    [leased] = checks.lease_due()
+    api.patch(path, {"healthCheck": "off"})
+    checks.record(leased, Result(Verdict.FAILED, "404"))
+    assert health(api, link)[0] == "unknown"
+    assert LinkHealth.objects.get().due_at is None
+
+
 def test_a_result_for_a_former_destination_is_dropped(api: APIClient, checked: dict[str, Any]) -> None:
     [leased] = checks.lease_due()
     api.put(f"/api/urls/{checked['_id']}", {"targetUrl": "https://new.example/"})
@@ -238,6 +312,8 @@ def test_a_deleted_link_is_not_checked_and_keeps_its_health_until_it_is_gone(
     server.requests.clear()
     run_checks(hours=26)
     assert server.requests == []
+    # It is not in the way of others.
+    assert not LinkHealth.objects.filter(due_at__lt=timezone.now() + timedelta(hours=23)).exists()
     api.post(f"/api/urls/{checked['_id']}/undelete")
     assert health(api, checked)[0] == "dead"
     assert visitor.get(f"/{checked['shortCode']}")["Location"] == f"{FALLBACK}?utm_source=news"

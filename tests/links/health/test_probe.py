@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from links.health import hosts, probe
 from links.health.states import Result, Verdict
+from links.models import CheckedHost
 from testing.domains.dns_server import DnsServer
 from testing.outbound.servers import answering, raw_server, sending, silent
 from testing.service.ports import free_port
@@ -103,6 +104,31 @@ def test_robots_txt_is_respected_and_remembered(server: Any) -> None:
     assert calls(server) == ["GET /robots.txt", "HEAD /private"]
 
 
+def test_robots_txt_may_be_elsewhere(server: Any, dns: DnsServer) -> None:
+    dns.set("here.example", "A", "127.0.0.1")
+    dns.set("other.example", "A", "127.0.0.1")
+    unreadable, forbidden = Result(Verdict.UNDECIDED, "protocol"), Result(Verdict.BLOCKED, "robots")
+    with raw_server(answering(body=b"User-agent: *\nDisallow: /")) as other:
+        for location, result in (
+            (f"http://other.example:{other.port}/r", forbidden),
+            ("/robots.txt", OK),
+            ("intent://app", OK),
+            ("/missing", OK),
+            ("http://10.0.0.1/", unreadable),
+            ("http://missing.example/", unreadable),
+        ):
+            server.manner = by_path({"/": "200 OK", "/robots.txt": ("302 Found", f"Location: {location}")})
+            CheckedHost.objects.all().delete()
+            assert probe.check(f"http://here.example:{server.port}/") == result, location
+
+
+def test_redirects_in_utf_8_are_followed(server: Any) -> None:
+    server.manner = by_path(
+        {"/": ("302 Found", "Location: /caf\u00e9/\u00c5"), "/caf%C3%A9/%C3%85": "200 OK"}
+    )
+    assert probe.check(f"http://127.0.0.1:{server.port}/") == OK
+
+
 def test_a_redirect_to_a_host_that_forbids_it_ends_there(server: Any, dns: DnsServer) -> None:
     dns.set("closed.example", "A", "127.0.0.1")
     with raw_server(answering(body=b"User-agent: *\nDisallow: /")) as closed:
@@ -131,6 +157,16 @@ def test_a_host_is_called_once_in_two_seconds(loopback: None, monkeypatch: pytes
     with connection.cursor() as cursor:
         cursor.execute("UPDATE links_checkedhost SET free_at = free_at - interval '2 hours'")
     assert hosts.forget_hosts() == 2
+
+
+def test_the_addresses_of_a_network_and_the_names_of_a_domain_are_one_host() -> None:
+    for name, *of in (
+        ("192.0.2.0/24", "192.0.2.1", "192.0.2.200"),
+        ("2001:db8::/64", "[2001:db8::1]", "[2001:db8::2:1]"),
+        ("example.com", "example.com", "a.b.example.com."),
+        ("localhost", "localhost"),
+    ):
+        assert {hosts.name_of(host) for host in of} == {name}
 
 
 def test_a_host_that_does_not_answer_is_left_alone_for_a_while(
