@@ -76,9 +76,13 @@ def signature() -> str:
     return "\n".join(filter(None, [settings.BRAND_NAME, settings.BASE_HOST]))
 
 
+def signed_mail(email: str, subject: str, text: str) -> EmailMessage:
+    return EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email])
+
+
 def send_mail(email: str, subject: str, text: str) -> MailProblem | None:
     """Sends a mail with our signature. None if the server accepted it; call it outside transactions."""
-    return deliver(EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email]))
+    return deliver(signed_mail(email, subject, text))
 
 
 @contextmanager
@@ -89,17 +93,21 @@ def mail_language(recipient: User | None) -> Iterator[None]:
         yield
 
 
-def notify(user: User, subject: StrPromise, *texts: StrPromise, **values: int) -> None:
-    """Tell the owner of an account what happened to it, once the caller's transaction is committed.
-
-    ``texts``: sentences with ``values`` in braces. Nothing waits for the mail to succeed. Above the limit it is
-    dropped: the owner has received many by then.
-    """
-    if not settings.SENDS_MAIL:
-        return
+def may_notify(user: User) -> bool:
+    """Count a mail to the owner of an account. False above the limit: the owner has received many by then."""
     try:
         spend_attempt(f"notices to {user.pk}", NOTICES_TO_OWNER)
     except TooManyAttempts:
+        return False
+    return True
+
+
+def notify(user: User, subject: StrPromise, *texts: StrPromise, **values: int) -> None:
+    """Tell the owner of an account what happened to it, once the caller's transaction is committed.
+
+    ``texts``: sentences with ``values`` in braces. Nothing waits for the mail to succeed.
+    """
+    if not (settings.SENDS_MAIL and may_notify(user)):
         return
     when = timezone.now().strftime("%Y-%m-%d %H:%M UTC")
     with mail_language(user):

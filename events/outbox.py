@@ -19,7 +19,6 @@ from events.models import Event
 from events.types import CLICK_DATA, EventType
 
 _EMIT = "SELECT events_emit(%(workspace)s, %(type)s, %(link)s, %(data)s::jsonb)"
-_LISTENS = "SELECT events_listens(%(workspace)s, %(type)s)"
 _HORIZON = "SELECT events_horizon()"
 # Of all types, so that a page takes no longer if few are wanted.
 _REACH = 10_000
@@ -54,12 +53,6 @@ def emit(workspace_id: int, kind: EventType, data: Mapping[str, Any], *, link_id
         "data": orjson.dumps(data).decode(),
     }
     execute(_EMIT, values)
-
-
-def listens(workspace_id: int, kind: EventType) -> bool:
-    """Whether an event would be stored. Only callers whose data take time need to ask."""
-    [(answer,)] = fetch(_LISTENS, {"workspace": workspace_id, "type": kind.value})
-    return bool(answer)
 
 
 class Page(NamedTuple):

@@ -69,10 +69,13 @@ def _texts_of(host: str, seconds: float) -> tuple[str, ...]:
 
 def _lookup(name: str, seconds: float) -> tuple[str, ...]:
     try:
-        ipv4, ipv6 = asyncio.run(_both(name, seconds))
+        with asyncio.Runner() as runner:
+            ipv4, ipv6 = runner.run(_both(name, seconds))
     except dns.exception.DNSException:
         # A label is empty or too long.
         raise OutboundError("nxdomain", "No host can have this name.") from None
+    except OSError:
+        raise OutboundError("dns", "The resolver cannot be asked.") from None
     if values := ipv4.values + ipv6.values:
         return values
     if ipv4.is_definite and ipv6.is_definite and Outcome.LOOP not in (ipv4.outcome, ipv6.outcome):

@@ -38,7 +38,11 @@ def connect(addresses: Sequence[Address], port: int, deadline: Deadline) -> sock
     tried = addresses[:_MAX_ADDRESSES]
     for number, address in enumerate(tried):
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6
-        connection = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            connection = socket.socket(family, socket.SOCK_STREAM)
+        except OSError:
+            # No socket is left, or the host has no IPv6.
+            continue
         try:
             connection.settimeout(deadline.left() / (len(tried) - number))
             connection.connect((str(address), port))

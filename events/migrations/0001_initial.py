@@ -74,6 +74,7 @@ class Migration(migrations.Migration):
                     ('seconds', models.FloatField(db_comment='How long it takes to answer. Null: not known yet.', null=True)),
                     ('claimed_at', models.DateTimeField(db_comment='When a delivery was last leased.', null=True)),
                     ('grouped_at', models.DateTimeField(db_comment='When a group of events was last leased.', null=True)),
+                    ('grouped_clicks', models.BooleanField(db_comment='Whether the last group had clicks.', null=True)),
                     ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
                     ('updated_at', models.DateTimeField(auto_now=True, db_comment='Last change by people.')),
                     ('workspace', models.ForeignKey(db_comment='The workspace.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.workspace')),
@@ -91,6 +92,7 @@ class Migration(migrations.Migration):
                     ('type', models.TextField(db_comment='Type of the first event.')),
                     ('is_group', models.BooleanField(db_comment='Whether the message may have several events.', default=False)),
                     ('is_test', models.BooleanField(db_comment='Whether its event is an example.', default=False)),
+                    ('is_replay', models.BooleanField(db_comment='Whether a replay made it.', default=False)),
                     ('event_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), db_comment='The events. Empty: a test.', db_default=models.Value([], output_field=django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)), default=list, size=None)),
                     ('positions', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), db_comment='Their positions.', db_default=models.Value([], output_field=django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)), default=list, size=None)),
                     ('first_time', models.DateTimeField(db_comment='Time of the first event, for the partition.')),
@@ -109,7 +111,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Messages to endpoints.',
-                    'indexes': [models.Index(fields=['webhook', 'id'], name='delivery_webhook'), models.Index(condition=models.Q(('status', 'pending')), fields=['webhook', 'next_at', 'id'], name='delivery_pending')],
+                    'indexes': [models.Index(fields=['webhook', 'id'], name='delivery_webhook'), models.Index(condition=models.Q(('status', 'pending')), fields=['webhook', 'next_at', 'id'], name='delivery_pending'), models.Index(condition=models.Q(('leased_until__isnull', False)), fields=['webhook'], name='delivery_leased')],
                 },
             ),
             migrations.CreateModel(

@@ -8,14 +8,16 @@ other to endpoints that are slow or not known yet, so that slow ones delay only 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from time import monotonic
 
 from django.conf import settings
+from django.core.mail import EmailMessage
 from django.db import Error, connection
 from django.utils.translation import gettext
 
-from accounts.mails import mail_language, send_mail
+from accounts.mails import deliver, mail_language, may_notify, signed_mail
 from common.host import vitals
 from common.host.metrics import count_database_error
 from events import clock
@@ -23,7 +25,7 @@ from events.webhooks.fan_out import fan_out
 from events.webhooks.leases import lease
 from events.webhooks.models import Format, Webhook
 from events.webhooks.outcomes import Outcome, admins_of, store
-from events.webhooks.parcels import pack, send_parcel
+from events.webhooks.parcels import Parcel, pack, send_parcel, unsent
 
 FAST_THREADS = 16
 SLOW_THREADS = 8
@@ -38,7 +40,7 @@ class _Pool:
     def __init__(self, threads: int, *, slow: bool) -> None:
         self.threads, self.slow = threads, slow
         self.executor = ThreadPoolExecutor(threads)
-        self.sending: set[Future[Outcome | None]] = set()
+        self.sending: dict[Future[Outcome | None], Parcel] = {}
 
 
 class Deliverer:
@@ -46,6 +48,8 @@ class Deliverer:
         self._pools = [_Pool(FAST_THREADS, slow=False), _Pool(SLOW_THREADS, slow=True)]
         # Attempts whose outcome is not stored yet.
         self._outcomes: list[Outcome] = []
+        # A mail server may take its time.
+        self._notices = ThreadPoolExecutor(1)
         self._ticks_at = 0.0
 
     def step(self) -> bool:
@@ -68,24 +72,26 @@ class Deliverer:
             pool.executor.shutdown(cancel_futures=True)
         self._collect()
         self._store()
+        self._notices.shutdown()
 
     def _fill(self, pool: _Pool) -> int:
         formats = [of_format for of_format in Format if can_send(of_format)]
         free = pool.threads - len(pool.sending)
-        leased = lease(free, formats, slow=pool.slow) if free and formats else []
+        leased = lease(free, formats, slow=pool.slow, threads=pool.threads) if free and formats else []
         for parcel in pack(leased):
-            pool.sending.add(pool.executor.submit(send_parcel, parcel))
+            pool.sending[pool.executor.submit(send_parcel, parcel)] = parcel
         return len(leased)
 
     def _collect(self) -> None:
         for pool in self._pools:
             for future in [future for future in pool.sending if future.done()]:
-                pool.sending.remove(future)
+                parcel = pool.sending.pop(future)
                 if future.cancelled():
                     continue
                 if (error := future.exception()) is not None:
-                    # The end of the lease repeats the attempt; other endpoints go on.
+                    # An attempt like others, so that it is not repeated without end.
                     log.error("A message could not be sent.", exc_info=error)
+                    self._outcomes.append(unsent(parcel, f"The service failed: {type(error).__name__}."))
                 elif (outcome := future.result()) is not None:
                     self._outcomes.append(outcome)
 
@@ -95,7 +101,8 @@ class Deliverer:
             del self._outcomes[0]
             vitals.beat()
             if disabled is not None:
-                _tell_admins(disabled)
+                for mail in _mails_to_admins(disabled):
+                    self._notices.submit(deliver, mail)
 
 
 def can_send(of_format: Format) -> bool:
@@ -124,14 +131,17 @@ def run(*, once: bool) -> None:
         deliverer.close()
 
 
-def _tell_admins(webhook: Webhook) -> None:
+def _mails_to_admins(webhook: Webhook) -> Iterator[EmailMessage]:
     if not settings.SENDS_MAIL:
         return
     for member in admins_of(webhook.workspace_id):
+        if not may_notify(member.user):
+            continue
         with mail_language(member.user):
             subject = gettext("A webhook has been disabled")
             text = gettext(
                 "The webhook {name} of {host} has been disabled: it answered that it is gone, or every message has"
                 " failed for days. Events are no longer sent to it. Enable it again once it works."
             ).format(name=webhook.name, host=webhook.host or settings.BASE_HOST)
-            send_mail(member.user.email, subject, f"{text}\n\n{settings.BASE_URL}/dashboard/")
+            mail = signed_mail(member.user.email, subject, f"{text}\n\n{settings.BASE_URL}/dashboard/")
+        yield mail

@@ -12,13 +12,15 @@ from typing import NamedTuple
 from uuid import UUID
 
 from common.database import fetch, in_one_transaction
+from common.host import vitals
 from common.ids import new_public_id
 from events.types import CLICK_DATA, EventType
 from events.webhooks.grouping import Grouping, grouping_of
 from events.webhooks.models import Cursor, CursorKind, Delivery, Webhook
 
-# Events that are read at once.
+# Events that are read at once, and how often for one group: most events may be clicks that the endpoint does not want.
 _READ = 1_000
+_READS_FOR_GROUP = 10
 # While so many deliveries of an endpoint are due, no more are made: their events wait in their own table.
 _MOST_DUE = 500
 _MOST_DUE_GROUPS = 10
@@ -44,6 +46,7 @@ _DUE = """
 SELECT count(*) FROM (
     SELECT FROM events_delivery
     WHERE webhook_id = %(webhook)s AND status = 'pending' AND next_at <= now() AND is_group = %(grouped)s
+        AND (%(clicks)s::boolean IS NULL OR (type = 'link.clicked') = %(clicks)s)
     LIMIT %(most)s
 ) due
 """
@@ -88,7 +91,11 @@ class _Read(NamedTuple):
 
 def fan_out() -> int:
     """Move every cursor that can move once. Returns the number of events that were read."""
-    return sum(_advance(number) for (number,) in fetch(_CURSORS))
+    count = 0
+    for (number,) in fetch(_CURSORS):
+        count += _advance(number)
+        vitals.beat()
+    return count
 
 
 def _advance(number: int) -> int:
@@ -104,32 +111,57 @@ def _move(cursor: Cursor) -> int:
     webhook = cursor.webhook
     grouping = grouping_of(webhook.format, cursor.kind)
     [[now, horizon]] = fetch("SELECT now(), events_horizon()")
-    limit = min(_READ, _room(webhook, grouping))
-    if not limit:
+    room = _room(cursor, grouping)
+    if not room:
         Cursor.objects.filter(pk=cursor.pk).update(next_at=now + _PAUSE)
         return 0
     # Events below the horizon are final, so those that this reads are all there will ever be.
     until = horizon if cursor.until is None else min(cursor.until, horizon)
-    events = _read(cursor, until, limit)
-    wanted = [event for event in events if event.has_type and _matches(webhook, event)]
-    Delivery.objects.bulk_create(_deliveries(webhook, wanted, grouping))
-    if len(events) == limit:
-        cursor.position, cursor.event_id = events[-1].position, events[-1].id
-    elif cursor.kind == CursorKind.REPLAY:
-        cursor.delete()
-        return len(events)
-    else:
+    wanted: list[_Read] = []
+    count = 0
+    for _ in range(1 if grouping is None else _READS_FOR_GROUP):
+        events = _read(cursor, until, _READ)
+        found = [event for event in events if event.has_type and _matches(webhook, event)]
+        taken = found[: room - len(wanted)]
+        wanted += taken
+        count += len(events)
+        has_more = len(events) == _READ or len(taken) < len(found)
+        if has_more:
+            last = taken[-1] if len(taken) < len(found) else events[-1]
+            cursor.position, cursor.event_id = last.position, last.id
+        # There is room for a whole group.
+        if not has_more or (grouping is not None and len(wanted) >= grouping.size):
+            break
+    Delivery.objects.bulk_create(_deliveries(cursor, wanted, grouping))
+    if not has_more:
+        if cursor.kind == CursorKind.REPLAY:
+            cursor.delete()
+            return count
         cursor.position, cursor.event_id = max((until, _FIRST_ID), (cursor.position, cursor.event_id))
-    cursor.next_at = now if grouping is None else now + grouping.interval
+    is_waiting = bool(wanted) or not has_more
+    cursor.next_at = now + grouping.interval if grouping is not None and is_waiting else now
     cursor.save(update_fields=["position", "event_id", "next_at"])
-    return len(events)
+    return count
 
 
-def _room(webhook: Webhook, grouping: Grouping | None) -> int:
+def _room(cursor: Cursor, grouping: Grouping | None) -> int:
     """How many more events may become deliveries of the endpoint now."""
-    most, size = (_MOST_DUE, 1) if grouping is None else (_MOST_DUE_GROUPS, grouping.size)
-    [[due]] = fetch(_DUE, {"webhook": webhook.pk, "most": most, "grouped": grouping is not None})
-    return (most - int(due)) * size
+    is_replay = cursor.kind == CursorKind.REPLAY
+    rooms = []
+    if grouping is None or (is_replay and grouping.only_clicks):
+        rooms.append(_MOST_DUE - _due(cursor, _MOST_DUE))
+    if grouping is not None:
+        clicks = None if is_replay else cursor.kind == CursorKind.CLICKS
+        due = _due(cursor, _MOST_DUE_GROUPS, grouped=True, clicks=clicks)
+        rooms.append((_MOST_DUE_GROUPS - due) * grouping.size)
+    return min(rooms)
+
+
+def _due(cursor: Cursor, most: int, *, grouped: bool = False, clicks: bool | None = None) -> int:
+    """How many deliveries of this kind are due, at most ``most``. ``clicks`` None: with clicks and without."""
+    values = {"webhook": cursor.webhook_id, "most": most, "grouped": grouped, "clicks": clicks}
+    [[due]] = fetch(_DUE, values)
+    return int(due)
 
 
 def _read(cursor: Cursor, until: int, limit: int) -> list[_Read]:
@@ -172,7 +204,7 @@ def _types(cursor: Cursor) -> list[str]:
     return [kind for kind in wanted if (kind == EventType.LINK_CLICKED) == is_of_clicks]
 
 
-def _deliveries(webhook: Webhook, events: Sequence[_Read], grouping: Grouping | None) -> list[Delivery]:
+def _deliveries(cursor: Cursor, events: Sequence[_Read], grouping: Grouping | None) -> list[Delivery]:
     single = [event for event in events if grouping is None or not grouping.groups(event.type)]
     grouped = [event for event in events if grouping is not None and grouping.groups(event.type)]
     groups = [[event] for event in single]
@@ -180,7 +212,8 @@ def _deliveries(webhook: Webhook, events: Sequence[_Read], grouping: Grouping | 
         groups += [grouped[at : at + grouping.size] for at in range(0, len(grouped), grouping.size)]
     return [
         Delivery(
-            webhook=webhook,
+            webhook=cursor.webhook,
+            is_replay=cursor.kind == CursorKind.REPLAY,
             message_id=group[0].id if at < len(single) else new_public_id(),
             type=group[0].type,
             is_group=at >= len(single),

@@ -1,4 +1,4 @@
-"""Writes the request that an endpoint gets, in its format. The same events give the same body each time."""
+"""Writes the request that an endpoint gets, in its format."""
 
 from __future__ import annotations
 

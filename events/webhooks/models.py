@@ -83,6 +83,7 @@ class Webhook(models.Model):
     seconds = models.FloatField(null=True, db_comment="How long it takes to answer. Null: not known yet.")
     claimed_at = models.DateTimeField(null=True, db_comment="When a delivery was last leased.")
     grouped_at = models.DateTimeField(null=True, db_comment="When a group of events was last leased.")
+    grouped_clicks = models.BooleanField(null=True, db_comment="Whether the last group had clicks.")
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change by people.")
 
@@ -135,7 +136,7 @@ class Cursor(models.Model):
 
 
 class Delivery(models.Model):
-    """A message to an endpoint. Its body is written from the events when it is sent, the same each time."""
+    """A message to an endpoint. Its body is written from the events when it is sent."""
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
@@ -151,6 +152,7 @@ class Delivery(models.Model):
     type = models.TextField(db_comment="Type of the first event.")
     is_group = models.BooleanField(default=False, db_comment="Whether the message may have several events.")
     is_test = models.BooleanField(default=False, db_comment="Whether its event is an example.")
+    is_replay = models.BooleanField(default=False, db_comment="Whether a replay made it.")
     event_ids = _array(models.UUIDField(), "The events. Empty: a test.")
     positions = _array(models.BigIntegerField(), "Their positions.")
     first_time = models.DateTimeField(db_comment="Time of the first event, for the partition.")
@@ -179,6 +181,9 @@ class Delivery(models.Model):
                 fields=["webhook", "next_at", "id"],
                 condition=models.Q(status="pending"),
                 name="delivery_pending",
+            ),
+            models.Index(
+                fields=["webhook"], condition=models.Q(leased_until__isnull=False), name="delivery_leased"
             ),
         ]
 

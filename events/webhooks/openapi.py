@@ -55,7 +55,7 @@ def _described(kind: EventType) -> OpenApiWebhook:
     decorator = extend_schema(
         operation_id=f"on{_pascal(kind)}",
         summary=KINDS[kind].summary,
-        description="Of the format `standard`. Repetitions have the same body.",
+        description="Of the format `standard`. Repetitions have the same body while its events are stored.",
         tags=["Webhooks"],
         request=OpenApiRequest(body.serializer, examples=[OpenApiExample("Example", body.example)]),
         responses=_RESPONSES,

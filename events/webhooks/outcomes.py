@@ -29,7 +29,10 @@ RETURNING id
 
 
 class Outcome(NamedTuple):
-    """``http_status`` None: there was no answer, and ``error`` says why. ``wait``: what Retry-After asks for."""
+    """``http_status`` None: there was no answer, and ``error`` says why. ``wait``: what Retry-After asks for.
+
+    ``is_ours``: the attempt has failed before it reached the receiver, and says nothing about the endpoint.
+    """
 
     delivery: int
     attempts: int
@@ -39,6 +42,7 @@ class Outcome(NamedTuple):
     seconds: float
     answer: bytes = b""
     wait: timedelta | None = None
+    is_ours: bool = False
 
     @property
     def succeeded(self) -> bool:
@@ -57,7 +61,7 @@ def _store(outcome: Outcome) -> Webhook | None:
         return None
     [[now]] = fetch("SELECT now()")
     is_gone = outcome.http_status == _GONE
-    delay = None if is_gone else delay_after(outcome.attempts)
+    delay = delay_after(outcome.attempts) if webhook.is_enabled and not is_gone else None
     if outcome.succeeded:
         status, next_at = DeliveryStatus.DELIVERED, now
     elif delay is None:
@@ -82,7 +86,8 @@ def _store(outcome: Outcome) -> Webhook | None:
     reason = DisabledReason.GONE if is_gone else _reason_to_disable(changes, now)
     if reason is not None and webhook.is_enabled:
         changes |= {"disabled_reason": reason, "disabled_at": now}
-    Webhook.objects.filter(pk=webhook.pk).update(**changes)
+    if changes:
+        Webhook.objects.filter(pk=webhook.pk).update(**changes)
     if "disabled_reason" not in changes:
         return None
     webhook.disabled_reason = reason
@@ -97,6 +102,8 @@ def _health(webhook: Webhook, outcome: Outcome, now: datetime) -> dict[str, Any]
     if before is not None and seconds < before:
         seconds = before + _WEIGHT * (seconds - before)
     changes: dict[str, Any] = {"seconds": seconds}
+    if outcome.is_ours:
+        return changes if outcome.seconds else {}
     if outcome.succeeded:
         return changes | {"failing_since": None, "failed_at": None, "paused_until": None}
     is_first = webhook.failed_at is None or now - webhook.failed_at > FORGOTTEN_AFTER
@@ -107,7 +114,7 @@ def _health(webhook: Webhook, outcome: Outcome, now: datetime) -> dict[str, Any]
 
 
 def _reason_to_disable(changes: dict[str, Any], now: datetime) -> DisabledReason | None:
-    since = changes["failing_since"]
+    since = changes.get("failing_since")
     return DisabledReason.FAILING if since is not None and now - since >= DISABLED_AFTER else None
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext
 
-from accounts.mails import deliver, mail_language, signature, subject_of_mail
+from accounts.mails import MailProblem, deliver, mail_language, signature, subject_of_mail
 from accounts.models import Member
 from common.database import fetch
 from common.outbound import OutboundError, send
@@ -147,9 +147,16 @@ def _mails(leased: Leased, events: Sequence[Occurred]) -> list[EmailMessage]:
             address = f"{settings.BASE_URL}/dashboard/?workspace={member.workspace.public_id}"
             ending = gettext("You get this mail because of the webhook {name}.").format(name=leased.name)
             text = "\n\n".join([text_of(events), address, ending, f"{signature()}\n"])
-            subject = subject_of_mail(leased.name)
+            # A header has no line breaks.
+            subject = subject_of_mail(" ".join(leased.name.split()))
         mails.append(EmailMessage(subject, text, to=[member.user.email]))
     return mails
+
+
+def unsent(parcel: Parcel, error: str) -> Outcome:
+    """What became of a parcel that never reached its receiver."""
+    leased = parcel.leased
+    return Outcome(leased.id, leased.attempts, leased.webhook, None, error, 0.0, is_ours=True)
 
 
 def send_parcel(parcel: Parcel) -> Outcome | None:
@@ -158,9 +165,9 @@ def send_parcel(parcel: Parcel) -> Outcome | None:
     started = monotonic()
     if started - parcel.since > _STALE_SECONDS:
         return None
-    outcome = Outcome(leased.id, leased.attempts, leased.webhook, None, parcel.problem, 0.0)
     if parcel.problem is not None:
-        return outcome
+        return unsent(parcel, parcel.problem)
+    outcome = Outcome(leased.id, leased.attempts, leased.webhook, None, None, 0.0)
     if parcel.mails:
         # One accepted mail is a success: a repetition would reach its reader twice.
         problems = [deliver(mail) for mail in parcel.mails]
@@ -168,6 +175,8 @@ def send_parcel(parcel: Parcel) -> Outcome | None:
         return outcome._replace(
             error=None if is_sent else "The mail server did not accept the mail.",
             seconds=monotonic() - started,
+            # Otherwise the operator's server refuses, or does not answer.
+            is_ours=not (is_sent or MailProblem.ADDRESS in problems),
         )
     now = datetime.now(UTC)
     headers = dict(JSON_HEADERS)
@@ -178,7 +187,8 @@ def send_parcel(parcel: Parcel) -> Outcome | None:
             "POST", parcel.url, headers=headers, body=parcel.body, seconds=SECONDS, answer_bytes=ANSWER_BYTES
         )
     except OutboundError as error:
-        return outcome._replace(error=str(error), seconds=monotonic() - started)
+        seconds = monotonic() - started
+        return outcome._replace(error=str(error), seconds=seconds, is_ours=error.reason in ("dns", "off"))
     return outcome._replace(
         http_status=answer.status,
         seconds=answer.seconds,

@@ -95,7 +95,7 @@ _request = Representation(
         "body",
         "body",
         '{"id":"019a9e42","type":"link.created"}',
-        "As it is sent. Null: its events are deleted.",
+        "Written again from its events; sentences are in your language. Null: they are deleted.",
         allow_null=True,
     ),
 )

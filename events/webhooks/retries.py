@@ -15,8 +15,8 @@ JITTER = 0.1
 # An endpoint may ask for at most this wait.
 MOST_WAIT = timedelta(hours=24)
 DISABLED_AFTER = timedelta(days=5)
-# Longer than any wait between attempts: after such a silence, nobody knows whether the endpoint failed meanwhile.
-FORGOTTEN_AFTER = timedelta(days=2)
+# Longer than all attempts of a message together, so that an endpoint with few messages is not forgiven between two.
+FORGOTTEN_AFTER = timedelta(days=5)
 
 
 def delay_after(attempts: int) -> timedelta | None:
@@ -33,7 +33,7 @@ def requested_wait(headers: Mapping[str, str], now: datetime) -> timedelta | Non
         return timedelta(seconds=min(int(value[:9]), MOST_WAIT.total_seconds()))
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     wait = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
     return min(wait, MOST_WAIT) if wait > timedelta(0) else None

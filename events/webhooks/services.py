@@ -19,7 +19,7 @@ from common.database import execute, in_one_transaction, refusing
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields
 from common.http.urls import Destination
 from common.ids import new_public_id
-from events.webhooks.models import Delivery, DisabledReason, Format, Webhook
+from events.webhooks.models import Delivery, DeliveryStatus, DisabledReason, Format, Webhook
 from events.webhooks.secrets import new_secret, seal
 from events.webhooks.selectors import get_delivery, get_webhook
 
@@ -222,6 +222,8 @@ def replay(
     """
     webhook = _enabled(owner, public_id)
     values = {"webhook": webhook.pk, "begins": begins_at, "ends": ends_at, "types": types or webhook.types}
+    if Delivery.objects.filter(webhook=webhook, is_replay=True, status=DeliveryStatus.PENDING).exists():
+        raise ReplayRunning
     with refusing(_CURSOR, ReplayRunning()):
         execute(_REPLAY, values)
 

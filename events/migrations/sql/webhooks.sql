@@ -28,7 +28,7 @@ CREATE TRIGGER events_record_former_row AFTER DELETE ON events_webhook FOR EACH 
     EXECUTE FUNCTION accounts_record_row('webhook.deleted', 'workspace_id');
 
 -- What the workspace listens to, and the cursors of the endpoint: one for clicks, and one for everything else. A new
--- cursor begins now; what happened while the endpoint was disabled is sent only by a replay.
+-- cursor begins now; what happened while the endpoint was disabled is sent only by a replay, and what waited then fails.
 CREATE FUNCTION events_follow_webhook() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     owner bigint := coalesce(NEW.workspace_id, OLD.workspace_id);
@@ -39,6 +39,12 @@ BEGIN
             OR kind = 'changes' AND NEW.types <@ '{link.clicked}'
             OR kind = 'clicks' AND 'link.clicked' <> ALL (NEW.types)
         );
+        -- After that statement has waited for whoever moves a cursor. The outcome of messages on their way will be stored.
+        IF TG_OP = 'UPDATE' AND NEW.disabled_reason IS DISTINCT FROM OLD.disabled_reason THEN
+            UPDATE events_delivery SET status = 'failed', leased_until = NULL,
+                error = CASE WHEN http_status IS NULL THEN coalesce(error, 'The webhook was disabled.') ELSE error END
+            WHERE webhook_id = NEW.id AND status = 'pending' AND coalesce(leased_until <= now(), true);
+        END IF;
         IF NEW.disabled_reason IS NULL THEN
             INSERT INTO events_cursor (webhook_id, kind, position, event_id)
             SELECT NEW.id, kind, events_horizon(), '00000000-0000-0000-0000-000000000000'

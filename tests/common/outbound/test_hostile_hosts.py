@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from gc import collect
+from os import close, dup
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 from time import monotonic
 
 import pytest
@@ -139,3 +142,19 @@ def test_bad_addresses_and_closed_ports() -> None:
         with raw_server(answering()) as server:
             assert refusal("GET", f"http://127.0.0.1:{server.port}/", headers=headers) == "protocol"
             assert server.requests in ([], [b""])
+
+
+# Python leaves an event loop that it could not finish.
+@pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_host_without_free_descriptors_sends_nothing(dns: DnsServer) -> None:
+    before = getrlimit(RLIMIT_NOFILE)
+    free = dup(0)
+    close(free)
+    setrlimit(RLIMIT_NOFILE, (free, before[1]))
+    try:
+        reasons = [refusal("GET", f"http://{host}/") for host in ("127.0.0.1", "shop.example")]
+    finally:
+        setrlimit(RLIMIT_NOFILE, before)
+    collect()
+    assert reasons == ["unreachable", "dns"]

@@ -13,9 +13,12 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from events.retention import delete_old_events
+from events.webhooks.fan_out import fan_out
 from events.webhooks.models import Cursor, Delivery
 from links.models import Link
 from testing.events.receivers import deliver, endpoint, happen, pass_time, received, receiver
+from testing.events.stored import listen
+from testing.outbound.servers import answering
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Make = Callable[..., dict[str, Any]]
@@ -86,6 +89,24 @@ def test_a_replay_sends_stored_events_once_more(api: APIClient, alice: NewAccoun
     assert {request.headers["webhook-id"] for request in again} == created
     assert {request.body for request in again} <= {request.body for request in first}
     assert not Cursor.objects.filter(kind="replay").exists()
+
+
+def test_a_replay_waits_for_its_deliveries(api: APIClient, alice: NewAccount) -> None:
+    listen(alice.workspace)
+    happen(alice.workspace, "link.created", 600)
+    with receiver(answering("500 Error")) as server:
+        webhook = endpoint(api, server)
+        path = f"/api/webhooks/{webhook['_id']}/replay"
+        assert api.post(path, {"from": "2026-01-01"}).status_code == 200
+        fan_out()
+        assert fan_out() == 0
+        assert Delivery.objects.count() == 500
+        Delivery.objects.filter(pk__gt=Delivery.objects.earliest("pk").pk).update(status="failed")
+        Cursor.objects.filter(kind="replay").delete()
+        deliver()
+        refused = api.post(path, {"from": "2026-01-01"})
+        assert (refused.status_code, refused.json()["code"]) == (409, "replay_running")
+        assert len(server.requests) == 1
 
 
 def test_what_happens_while_a_webhook_is_disabled_comes_only_with_a_replay(

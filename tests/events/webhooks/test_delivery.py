@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
+from accounts.mails import may_notify
 from accounts.services import NewAccount
 from bans.services import ban_account
 from events.types import EventType
-from events.webhooks.models import Delivery, Webhook
+from events.webhooks.deliverer import SLOW_THREADS
+from events.webhooks.fan_out import fan_out
+from events.webhooks.leases import lease
+from events.webhooks.models import Delivery, Format, Webhook
 from events.webhooks.retries import DELAYS
 from testing.events.receivers import (
     deliver,
@@ -115,7 +120,25 @@ def test_retry_after_pauses_the_endpoint(api: APIClient, alice: NewAccount, requ
     assert {shown["status"] for shown in deliveries(api, webhook)} == {"delivered"}
 
 
-def test_410_disables_the_endpoint(api: APIClient, alice: NewAccount) -> None:
+def test_a_nonsensical_retry_after_asks_for_nothing(api: APIClient, alice: NewAccount) -> None:
+    far = "Retry-After: Mon, 01 Jan 99999999999999999999 00:00:00 GMT"
+    with receiver(answering("429 Slow Down", far)) as server:
+        webhook = endpoint(api, server)
+        happen(alice.workspace, "link.created")
+        deliver()
+    [shown] = deliveries(api, webhook)
+    assert (shown["status"], shown["responseStatus"], shown["attempts"]) == ("pending", 429, 1)
+    assert shown["sentAt"] is not None
+    assert Webhook.objects.get().paused_until is None
+
+
+def test_410_disables_the_endpoint(
+    api: APIClient, alice: NewAccount, settings: Settings, mailoutbox: list[Any]
+) -> None:
+    settings.SENDS_MAIL = True
+    # Alice has got as many mails as she may.
+    while may_notify(alice.user):
+        pass
     with receiver(answering("410 Gone")) as server, receiver() as other:
         webhook = endpoint(api, server)
         endpoint(api, other, "webhook.disabled")
@@ -131,6 +154,31 @@ def test_410_disables_the_endpoint(api: APIClient, alice: NewAccount) -> None:
     assert event.message["data"] == {
         "webhook": {"id": webhook["_id"], "name": "Shop", "disabledReason": "gone"}
     }
+    assert mailoutbox == []
+
+
+def test_what_waits_when_a_webhook_is_disabled_fails(api: APIClient, alice: NewAccount) -> None:
+    with receiver(answering("500 Error")) as server:
+        webhook = endpoint(api, server)
+        path = f"/api/webhooks/{webhook['_id']}"
+        happen(alice.workspace, "link.created")
+        deliver()
+        happen(alice.workspace, "link.created")
+        fan_out()
+        api.patch(path, {"isEnabled": False})
+        never, once = deliveries(api, webhook)
+        assert (never["status"], never["attempts"], never["error"]) == (
+            *("failed", 0),
+            "The webhook was disabled.",
+        )
+        assert (once["status"], once["attempts"], once["responseStatus"], once["error"]) == (
+            *("failed", 1, 500),
+            None,
+        )
+        api.patch(path, {"isEnabled": True})
+        pass_time("1 day")
+        deliver()
+        assert len(server.requests) == 1
 
 
 def test_five_days_of_nothing_but_failures_disable_the_endpoint(
@@ -172,6 +220,18 @@ def test_a_success_or_a_silence_ends_the_days_of_failures(api: APIClient, alice:
         deliver()
     assert len(server.requests) == 4
     assert Webhook.objects.get().is_enabled
+
+
+def test_an_endpoint_with_few_events_is_disabled_as_well(api: APIClient, alice: NewAccount) -> None:
+    """The last attempt of a message is four days before the first of the next."""
+    with receiver(answering("500 Error")) as server:
+        endpoint(api, server)
+        for days in (0, 3, 4):
+            pass_time(f"{days} days")
+            assert Webhook.objects.get().is_enabled
+            happen(alice.workspace, "link.created")
+            deliver()
+    assert Webhook.objects.get().disabled_reason == "failing"
 
 
 def test_clicks_come_in_groups_and_one_message_a_second(api: APIClient, alice: NewAccount) -> None:
@@ -223,6 +283,30 @@ def test_a_slow_receiver_delays_nobody_else(
         assert len(slow.requests) < 4 * 10
         deliverer.close()
     assert Delivery.objects.filter(webhook__workspace=stranger.workspace, status="delivered").count() == 41
+
+
+def test_a_workspace_gets_its_share_and_busy_endpoints_hide_no_others(
+    api: APIClient, strange_api: APIClient, alice: NewAccount, stranger: NewAccount
+) -> None:
+    def leased(slots: int) -> list[int]:
+        taken = lease(slots, list(Format), slow=True, threads=SLOW_THREADS)
+        return [one.workspace for one in taken]
+
+    with receiver() as server:
+        for _ in range(4):
+            endpoint(api, server)
+        endpoint(strange_api, server)
+    happen(alice.workspace, "link.created", 3)
+    happen(stranger.workspace, "link.created", 3)
+    fan_out()
+    assert leased(1) == [alice.workspace.pk]
+    Webhook.objects.filter(workspace=alice.workspace, claimed_at=None).update(claimed_at=Now())
+    assert leased(1) == [stranger.workspace.pk]
+    Delivery.objects.filter(webhook__workspace=stranger.workspace).update(leased_until=None)
+    # The endpoint that was leased first gets one message at a time.
+    assert leased(1) == [alice.workspace.pk]
+    assert leased(8) == [stranger.workspace.pk]
+    assert leased(8) == []
 
 
 def test_every_type_of_event_reaches_only_endpoints_of_its_workspace(

@@ -11,8 +11,11 @@ from rest_framework.test import APIClient
 from accounts.models import Member
 from accounts.rights import Role
 from accounts.services import NewAccount
+from common.database import fetch
 from events.types import EventType
-from events.webhooks.models import Delivery, Format
+from events.webhooks.fan_out import fan_out
+from events.webhooks.leases import lease
+from events.webhooks.models import Delivery, Format, Webhook
 from events.webhooks.samples import KINDS, sample
 from events.webhooks.sentences import sentences
 from testing.accounts.accounts import account
@@ -64,6 +67,19 @@ def test_chats_get_escaped_lines_in_groups(api: APIClient, alice: NewAccount) ->
         assert {request.headers.get("webhook-signature") for request in requests} == {None}
         shown = {line for request in requests for line in text_of(of_format, request.message).split("\n")}
         assert shown == {f"New link: {lines[of_format]}", "Clicks on k3TzP9q: 3"}
+
+
+def test_clicks_take_turns_with_everything_else(api: APIClient, alice: NewAccount) -> None:
+    with receiver() as server:
+        endpoint(api, server, "link.created", "link.clicked", format="slack")
+        happen(alice.workspace, "link.clicked", 400)
+        deliver()
+        happen(alice.workspace, "link.created", link=LINK)
+        for _ in range(2):
+            pass_time("1 second")
+            deliver()
+    texts = [request.message["text"].split(" ")[0] for request in received(server)]
+    assert texts == ["Clicks", "New", "Clicks"]
 
 
 def test_a_chat_gets_no_more_than_it_takes(api: APIClient, alice: NewAccount) -> None:
@@ -130,3 +146,34 @@ def test_a_mail_server_that_refuses_is_tried_again(
     deliver()
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.error) == ("pending", "The mail server did not accept the mail.")
+    # That says nothing about the webhook.
+    assert Webhook.objects.get().failing_since is None
+
+
+def test_a_mail_that_the_service_cannot_send_is_an_attempt(
+    api: APIClient, alice: NewAccount, settings: Settings, mailoutbox: list[Any]
+) -> None:
+    settings.SENDS_MAIL = True
+    backend, settings.EMAIL_BACKEND = settings.EMAIL_BACKEND, "missing.Backend"
+    endpoint(api, None, name="Two\r\nlines", format="mail", memberIds=[str(alice.user.public_id)])
+    happen(alice.workspace, "link.created", link=LINK)
+    deliver()
+    delivery, webhook = Delivery.objects.get(), Webhook.objects.get()
+    assert (delivery.attempts, delivery.error) == (1, "The service failed: ModuleNotFoundError.")
+    assert (delivery.leased_until, webhook.failing_since) == (None, None)
+    settings.EMAIL_BACKEND = backend
+    pass_time("1 hour")
+    deliver()
+    assert [mail.subject for mail in mailoutbox] == ["[sho.rt] Two lines"]
+
+
+def test_the_lease_of_mails_is_long_enough_for_each(
+    alice: NewAccount, api: APIClient, settings: Settings
+) -> None:
+    settings.SENDS_MAIL, settings.EMAIL_TIMEOUT = True, 10
+    endpoint(api, None, format="mail", memberIds=[str(alice.user.public_id)])
+    happen(alice.workspace, "link.created", link=LINK)
+    fan_out()
+    [leased] = lease(8, [Format.MAIL], slow=True, threads=8)
+    [[seconds]] = fetch("SELECT extract(epoch FROM leased_until - now()) FROM events_delivery")
+    assert (leased.attempts, round(seconds / 15)) == (1, 5)
