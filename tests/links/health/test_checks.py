@@ -105,10 +105,10 @@ def test_visitors_go_to_the_fallback_while_the_destination_is_dead(
     run_checks(hours=26)
     assert health(api, checked) == ("healthy", None)
     assert seen() == (301, own)
-    events = Event.objects.order_by("position").values_list(
-        "type", "data__problem", "data__url", "data__link__id"
-    )
-    assert list(events) == [
+    events = Event.objects.order_by("position")
+    assert [
+        (event.type, event.data["problem"], event.data["url"], event.data["link"]["id"]) for event in events
+    ] == [
         ("destination.unhealthy", "404", own.partition("?")[0], checked["_id"]),
         ("destination.recovered", None, own.partition("?")[0], checked["_id"]),
     ]
