@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from json import JSONDecoder
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Value
 
 from accounts.models import Workspace
+from events.fields import Json
 from events.webhooks import models as _webhooks  # noqa: F401 # Django looks for all models of an app here
 
 _NONE = Value([], output_field=ArrayField(models.TextField()))
@@ -27,8 +26,7 @@ class Event(models.Model):
         null=True, db_comment="Link, for filters; it may be deleted. Null: none."
     )
     time = models.DateTimeField(db_comment="When it was stored.")
-    # The column is json, which psycopg would parse; with a decoder, Django reads its text.
-    data = models.JSONField(decoder=JSONDecoder, db_comment="What the event says: see the guide.")
+    data = Json(db_comment="What the event says: see the guide.")
 
     class Meta:
         db_table_comment = "Events of workspaces that listen."

@@ -23,7 +23,7 @@ _HORIZON = "SELECT events_horizon()"
 # Of all types, so that a page takes no longer if few are wanted.
 _REACH = 10_000
 _NEXT = """
-SELECT id, position, workspace_id, type, link_id, time, data::text AS data FROM events_event
+SELECT id, position, workspace_id, type, link_id, time, data FROM events_event
 WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(id)s::uuid) AND position < %(horizon)s
 ORDER BY position, id
 """

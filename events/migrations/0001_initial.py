@@ -1,4 +1,4 @@
-import json.decoder
+import events.fields
 
 import common.ids
 import django.contrib.postgres.fields
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                         ('type', models.TextField(db_comment='Kind of object and of event: link.created.')),
                         ('link_id', models.BigIntegerField(db_comment='Link, for filters; it may be deleted. Null: none.', null=True)),
                         ('time', models.DateTimeField(db_comment='When it was stored.')),
-                        ('data', models.JSONField(db_comment='What the event says: see the guide.', decoder=json.decoder.JSONDecoder)),
+                        ('data', events.fields.Json(db_comment='What the event says: see the guide.')),
                     ],
                     options={
                         'db_table_comment': 'Events of workspaces that listen.',

@@ -73,15 +73,18 @@ def test_verdict_detects_lost_and_double_counted_clicks(stage: Stage) -> None:
             f"INSERT INTO analytics_rawclick (minute, {columns}) SELECT 0, {columns} FROM analytics_rawclick"
             f" WHERE referrer IN (SELECT number FROM analytics_clicktext WHERE text LIKE '%{twice}')"
         )
-    verdict = judge("", 1, stage.site, log)
+    try:
+        verdict = judge("", 1, stage.site, log)
+    finally:
+        with psycopg.connect(stage.site.url) as connection:
+            connection.execute("DELETE FROM analytics_rawclick WHERE minute = 0")
     assert (verdict.redirected, verdict.counted, verdict.lost, verdict.twice) == (3, 3, 1, 1)
     *problems, audit = verdict.problems
     assert problems == [
         "1 redirected, but not counted", "1 counted twice", "1 links whose counter is not their number of clicks",
+        "1 counted, and without an event",
     ]  # fmt: skip
     assert audit.splitlines()[0] == f"link {log.sent[twice]} 1970-01-01: day 0, clicks 1"
-    with psycopg.connect(stage.site.url) as connection:
-        connection.execute("DELETE FROM analytics_rawclick WHERE minute = 0")
 
 
 def test_concurrent_drainers_count_every_click_once(stage: Stage) -> None:
