@@ -38,6 +38,8 @@ SELECT link_id, public_id::text, to_json(coalesce(link ->> 'custom_code', link -
 FROM links_deletedlink WHERE link_id = ANY (%(links)s::bigint[])
 """
 _NEXT_IDS = "SELECT nextval('analytics_rawclick_id_seq') FROM generate_series(1, %s)"
+# Before the position is read: whoever changes what positions are waits for this lock, see events_align.
+_LOCK = "LOCK TABLE events_event IN ROW EXCLUSIVE MODE"
 _POSITION = "SELECT events_position()"
 _ROWS = "events_event (position, workspace_id, type, link_id, id, data)"
 _TYPE = EventType.LINK_CLICKED.encode()
@@ -79,6 +81,7 @@ def emit_clicks(
     """
     links = _links.items(owners.keys())
     with prepared_cursor() as cursor:
+        cursor.execute(_LOCK)
         cursor.execute(_POSITION)
         [(position,)] = cursor.fetchall()
     of_owners = {

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from contextlib import closing
 
+from testing.polling import eventually
 from testing.service.running import Connection, Response, Service
 
 TYPED = [f"typed-by-{who}-9f3b" for who in ("a-stranger", "the-owner-by-mistake", "a-visitor", "an-operator")]
+# Addresses of incoming webhooks are secrets.
+WEBHOOK_PATH = "secret-path-of-a-webhook-1c7a"
 LINK_PASSWORDS = ["first-password-of-a-link", "second-password-of-a-link"]
 
 
@@ -69,9 +72,27 @@ def use_every_feature(service: Service, port: int) -> list[str]:
     )
     assert call("POST", f"/api/domains/{claimed['_id']}/verify", {}, X_API_Key=key).status == 400
 
+    signing = listen(service, key, f"https://127.0.0.1:{port}/{WEBHOOK_PATH}")
     session = operate(service)
     assert len({key, *keys, token, refresh, renewed, session, *cookies}) == 7
-    return [key, *keys, token, refresh, renewed, session, *cookies, *LINK_PASSWORDS, *TYPED]
+    issued = [key, *keys, token, refresh, renewed, session, *cookies, signing]
+    return [*issued, WEBHOOK_PATH, *LINK_PASSWORDS, *TYPED]
+
+
+def listen(service: Service, key: str, url: str) -> str:
+    """Makes a webhook whose address the service refuses to call. Returns its secret once it has been tried."""
+    body = {"name": "Shop", "types": ["link.created"], "url": url}
+    made = service.call("POST", "/api/webhooks", body, X_API_Key=key).json()["data"]
+    service.create_link(key)
+    path = f"/api/webhooks/{made['webhook']['_id']}/deliveries"
+
+    def errors() -> list[str | None]:
+        deliveries = service.call("GET", path, X_API_Key=key).json()["data"]["deliveries"]
+        return [delivery["error"] for delivery in deliveries]
+
+    eventually(lambda: errors() not in ([], [None]))
+    secret: str = made["secret"]
+    return secret
 
 
 def visit(service: Service, path: str, **headers: str) -> list[str]:
