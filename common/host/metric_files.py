@@ -16,7 +16,7 @@ from pathlib import Path
 from prometheus_client import values
 
 # Files are allocated in advance: a write to a mapped page without disk space kills the process.
-ALLOCATED_BYTES = {"counter": 16 * 1024, "histogram": 512 * 1024}
+ALLOCATED_BYTES = {"counter": 16 * 1024, "histogram": 1024 * 1024}
 
 
 class Number:

@@ -23,7 +23,8 @@ _WAITS = 0.15
 _LOCATION = re.compile(rb"\r\n[Ll]ocation: https://example\.com/(\w+)\r\n")
 _VOLATILE = [
     (re.compile(rb"\r\nDate: [^\r]*"), b"\r\nDate: -"),
-    (re.compile(rb"\r\n(?:RateLimit-\w+|Retry-After): [^\r]*"), b""),
+    (re.compile(rb"\r\n(?:RateLimit(?:-\w+)?|Retry-After): [^\r]*"), b""),
+    (re.compile(rb'\r\nETag: "[0-9a-f]{13}-[0-9a-f]{12}"'), b"\r\nETag: -"),
     (re.compile(rb"\r\nX-Request-ID: [^\r]*"), b"\r\nX-Request-ID: -"),
     (re.compile(rb"csrftoken=\w+"), b"csrftoken=-"),
     (re.compile(rb"expires=[^;]*GMT"), b"expires=-"),

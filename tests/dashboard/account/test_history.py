@@ -146,8 +146,8 @@ def test_a_stranger_reads_no_history(
     stranger: NewAccount,
     make_link: MakeLink,
 ) -> None:
-    link = make_link(title="Secret")
-    put(api, link, title="Secret plans")
+    link = make_link(title="Hidden")
+    put(api, link, title="Hidden plans")
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
@@ -155,5 +155,5 @@ def test_a_stranger_reads_no_history(
         page.goto(f"{address}/dashboard/history")
         expect(page.locator("[data-action='key.created']")).to_have_count(1)
         expect(page.locator("[data-change]")).to_have_count(1)
-        assert "Secret" not in page.content()
+        assert "Hidden" not in page.content()
         assert visit.errors(404) == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
+from math import log
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -136,13 +138,19 @@ def choice(link: dict[str, Any], visitor: Visitor, now: datetime) -> tuple[str, 
         if all(holds(condition, visitor, now) for condition in rule["conditions"]):
             return f"{rule['href']}?utm_source=news", rule["number"]
     key = derive_key(settings.SECRET_KEY, "split")
-    digest = blake2b(f"{LINK}|{visitor.address}|{visitor.agent}".encode(), digest_size=8, key=key).digest()
-    point = int.from_bytes(digest, "big") % 10_000
-    for variant in link["split"]:
-        if point < variant["weight"] * 100:
-            return f"{variant['href']}?utm_source=news", variant["number"]
-        point -= variant["weight"] * 100
-    return LOCATION, 0
+    digest = blake2b(f"{LINK}|{visitor.address}|{visitor.agent}".encode(), digest_size=32, key=key).digest()
+    places = {0: (LOCATION, 100 - sum(variant["weight"] for variant in link["split"]))} | {
+        variant["number"]: (f"{variant['href']}?utm_source=news", variant["weight"])
+        for variant in link["split"]
+    }
+
+    def wait(number: int) -> float:
+        """The time that an exponential distribution has for the visitor's draw, at the pace of the weight."""
+        draw = int.from_bytes(digest[2 * number : 2 * number + 2], sys.byteorder)
+        return -log((draw + 0.5) / 65_536) / places[number][1]
+
+    winner = min((number for number, (_, weight) in places.items() if weight), key=lambda at: (wait(at), at))
+    return places[winner][0], winner
 
 
 def forwarded(location: str, query: str) -> str:
