@@ -7,24 +7,21 @@ A trigger records the changes of links, domains and accounts, so that no writer 
 
 from __future__ import annotations
 
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.models import Change, Invitation, User, Workspace
+from common.cursors import opened_cursor, sealed_cursor
 from common.database import execute, fetch
 from common.errors import FieldError, InvalidFields, NotFound
 from common.http.current_request import Actor, AuthMethod, actor, request_id
 from common.ids import find_by_public_id
-from common.secrets import seal, unseal
 
 # A part of statements that are a whole transaction. A trigger that runs after the statement sees the setting.
 NAME_AUTHOR = "set_config('history.author', %(author)s, true)"
@@ -136,9 +133,7 @@ def delete_old_changes(days: int) -> int:
     return deleted
 
 
-_SEALING = "history-cursor"
-# A nonce, the position and its tag, in base64.
-_CURSOR = re.compile(r"[\w-]{48}", re.ASCII)
+_SEALING, _PLACE_BYTES = "history-cursor", 8
 BAD_CURSOR = FieldError("cursor", "invalid", "Must be the nextCursor of a page of this history.")
 
 
@@ -232,20 +227,11 @@ def _changes(owner_id: int) -> QuerySet[Change]:
 
 
 def _cursor(change: Change, owner: Workspace) -> str:
-    position = change.pk.to_bytes(8)
-    sealed = seal(position, purpose=_SEALING, context=_context(owner), secret=settings.SECRET_KEY)
-    return urlsafe_b64encode(sealed).decode().rstrip("=")
+    return sealed_cursor(change.pk.to_bytes(_PLACE_BYTES), purpose=_SEALING, context=_context(owner))
 
 
 def _position(cursor: str, owner: Workspace) -> int:
-    position = None
-    if _CURSOR.fullmatch(cursor):
-        position = unseal(
-            urlsafe_b64decode(cursor),
-            purpose=_SEALING,
-            context=_context(owner),
-            secrets=[settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS],
-        )
+    position = opened_cursor(cursor, _PLACE_BYTES, purpose=_SEALING, context=_context(owner))
     if position is None:
         raise InvalidFields([BAD_CURSOR])
     return int.from_bytes(position)

@@ -22,6 +22,7 @@ from analytics.reports.selected import MAX_RANKED_CLICKS, OTHER, Figures, GroupC
 from analytics.reports.workspaces import SPARKLINE_DAYS, TopLink, WorkspaceOverview
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
+from common.http.short_urls import short_url
 from common.openapi.responses import (
     Field,
     Representation,
@@ -35,7 +36,6 @@ from common.openapi.responses import (
     public_id,
     text,
 )
-from links.codes import short_url
 from links.representations import listed_link
 from links.tags.representations import tag
 

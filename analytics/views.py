@@ -36,11 +36,11 @@ from analytics.serializers import (
 )
 from analytics.services import erase_visits
 from analytics.visitors import geo
+from common.http.short_urls import BASE_ID
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.pagination import pagination_of
 from common.rest.returns import returns
-from domains.addresses import BASE_ID
 from domains.selectors import get_domain
 from links.models import Link
 from links.selectors import get_link

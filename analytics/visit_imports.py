@@ -19,10 +19,11 @@ from django.utils.dateparse import parse_datetime
 from accounts.models import Workspace
 from analytics.counting.imported_days import Days, add_days, new_clicks
 from common.errors import FieldError, InvalidFields
+from common.http.short_urls import short_url
 from domains.models import Domain
 from domains.selectors import verified_domains
 from links.code_claims import CodeKey, links_of
-from links.codes import is_inherited_code, short_url
+from links.codes import is_inherited_code
 from links.transfer.import_files import Unreadable, raw_rows
 from links.transfer.import_rows import Row, first_value, host_and_code, iso_time
 

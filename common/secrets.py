@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.core.signing import TimestampSigner
 
 _NONCE_BYTES = 12
+# Bytes that sealing adds: the nonce, and the tag of GCM.
+OVERHEAD = _NONCE_BYTES + 16
 
 
 class CurrentKeySigner(TimestampSigner):

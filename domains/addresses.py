@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from common.http.short_urls import short_url_of_host
+from common.http.short_urls import BASE_ID, short_url_of_host
 from common.http.urls import LOOPBACK_HOSTS, Destination
 from domains.models import Domain, DomainStatus
 
-BASE_ID = "base"
 # Error messages for refused redirect targets, by error code.
 NO_DESTINATION = {
     "loop": "Must not point to this service.",

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection
 from struct import Struct
 from typing import NamedTuple
 from uuid import UUID
 
-from django.conf import settings
-
 from accounts.models import Workspace
+from common.cursors import opened_cursor, sealed_cursor
 from common.database import execute
 from common.errors import FieldError, InvalidFields
-from common.secrets import seal, unseal
 from events.models import Event, Listener
 from events.outbox import START, Place, read_events
 
 _SEALING = "event-cursor"
 _PLACE = Struct(">q16s")
-# A nonce, the place and its tag, in base64.
-_CURSOR = re.compile(r"[\w-]{70}", re.ASCII)
 _LISTEN = """
 INSERT INTO events_listener (workspace_id, feed_types) VALUES (%(workspace)s, %(types)s)
 ON CONFLICT (workspace_id) DO UPDATE SET feed_types = EXCLUDED.feed_types
@@ -58,19 +52,11 @@ def read_feed(owner: Workspace, *, after: str | None, types: Collection[str] | N
 
 def _cursor(place: Place, owner: Workspace) -> str:
     packed = _PLACE.pack(place.position, place.id.bytes)
-    sealed = seal(packed, purpose=_SEALING, context=_context(owner), secret=settings.SECRET_KEY)
-    return urlsafe_b64encode(sealed).decode().rstrip("=")
+    return sealed_cursor(packed, purpose=_SEALING, context=_context(owner))
 
 
 def _place(cursor: str, owner: Workspace) -> Place:
-    packed = None
-    if _CURSOR.fullmatch(cursor):
-        packed = unseal(
-            urlsafe_b64decode(f"{cursor}=="),
-            purpose=_SEALING,
-            context=_context(owner),
-            secrets=[settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS],
-        )
+    packed = opened_cursor(cursor, _PLACE.size, purpose=_SEALING, context=_context(owner))
     if packed is None:
         raise InvalidFields([BAD_CURSOR])
     position, identifier = _PLACE.unpack(packed)

@@ -13,7 +13,7 @@ from uuid import UUID
 import orjson
 
 from common.database import execute, fetch
-from common.http.short_urls import short_url_of_host
+from common.http.short_urls import short_url
 from common.rest.fields import iso_utc
 from events.models import Event
 from events.types import CLICK_DATA, EventType
@@ -91,5 +91,5 @@ def shown_data(data: dict[str, Any] | list[Any]) -> dict[str, Any]:
     if link and "shortCode" in link:
         code = link["customCode"] or link["shortCode"]
         rest = {name: value for name, value in link.items() if name != "domain"}
-        data = {**data, "link": {**rest, "shortUrl": f"{short_url_of_host(link['domain'])}/{code}"}}
+        data = {**data, "link": {**rest, "shortUrl": short_url(link["domain"], code)}}
     return data

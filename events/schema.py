@@ -8,10 +8,9 @@ from common.errors import InvalidFields
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe
 from events.feed import BAD_CURSOR, NOT_COLLECTED
-from events.serializers import FeedSerializer
+from events.serializers import FeedSerializer, TypesField
 
 extend_schema_serializer(component_name="UpdateEventFeed")(FeedSerializer)
-_TYPES = "Must be types of events, separated by commas."
 describe_feed = describe(
     "Events",
     list=Operation(
@@ -24,7 +23,7 @@ describe_feed = describe(
         errors=[
             InvalidFields([BAD_CURSOR]),
             InvalidFields([NOT_COLLECTED]),
-            invalid("types", "type", _TYPES),
+            invalid("types", "type", str(TypesField.default_error_messages["type"])),
         ],
     ),
     retrieve=Operation(

@@ -12,7 +12,7 @@ DEFAULT_EVENTS, MAX_EVENTS = 100, 1_000
 _TYPES = EventType.values
 
 
-class _Types(Text):
+class TypesField(Text):
     """A list with commas."""
 
     default_error_messages = {"type": "Must be types of events, separated by commas."}
@@ -28,7 +28,9 @@ class FeedQuery(serializers.Serializer[Any]):
     after = Text(
         required=False, help_text="The `next` of the previous answer. Without it, from the oldest event."
     )
-    types = _Types(required=False, help_text="Types with commas between. Without it, all types of the feed.")
+    types = TypesField(
+        required=False, help_text="Types with commas between. Without it, all types of the feed."
+    )
     limit = QueryInteger(default=DEFAULT_EVENTS, min_value=1, max_value=MAX_EVENTS)
 
 

@@ -12,13 +12,10 @@ from typing import NamedTuple
 from django.db.models import TextChoices
 
 from accounts.models import Workspace
-from domains.addresses import BASE_ID
-from domains.selectors import find_domain
 from links.code_claims import own_codes, unavailable_codes
 from links.codes import is_code, is_reserved
-from links.errors import require_usable
 from links.guess_counts import guesses
-from links.key_limits import chosen_domain
+from links.key_limits import usable_domain
 
 SUGGESTIONS = 3
 # The endings that suggestions try, in this order.
@@ -44,8 +41,7 @@ def check_code(owner: Workspace, code: str, domain_id: str | None = None, *, add
     Codes of other workspaces that the result reveals count as guesses of the network of ``address``. Raises NotFound,
     DomainNotActive or TooManyAttempts.
     """
-    domain_id = chosen_domain(owner, domain_id)
-    domain = None if domain_id in (None, BASE_ID) else require_usable(find_domain(owner, domain_id))
+    domain = usable_domain(owner, domain_id)
     if not is_code(code):
         return CodeCheck(Unavailable.INVALID, [])
     if is_reserved(code):

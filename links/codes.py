@@ -17,7 +17,7 @@ from os import urandom
 
 from django.conf import settings
 
-from common.http.short_urls import short_url_of_host
+from common.http.short_urls import short_url
 from links.models import MAX_CODE, Link
 
 CODE_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -163,11 +163,6 @@ def _stripped(text: str) -> str:
 
 # QR codes contain the short URL with this query.
 SCAN_MARKER = "qr=1"
-
-
-def short_url(host: str | None, code: str) -> str:
-    """``host`` is None for the default domain."""
-    return f"{short_url_of_host(host)}/{code}"
 
 
 def short_url_of(link: Link) -> str:

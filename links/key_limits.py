@@ -6,9 +6,10 @@ from typing import Any
 
 from accounts.models import Workspace
 from accounts.rights import CallerKey, Scope
-from domains.addresses import BASE_ID
+from common.http.short_urls import BASE_ID
 from domains.models import Domain
-from links.errors import domain_not_found
+from domains.selectors import find_domain
+from links.errors import domain_not_found, require_usable
 from links.models import limits_of
 
 _CONDITIONS = {"domain_id": " AND l.domain_id = %(key_domain)s", "key_id": " AND l.key_id = %(key_id)s"}
@@ -23,6 +24,12 @@ def condition_of(key: CallerKey | None) -> tuple[str, dict[str, Any]]:
 def may_read_links(owner: Workspace) -> bool:
     """Whether the caller's key has the scope to read links, which that to write them does not include."""
     return owner.key is None or bool(owner.key.scopes & Scope.URLS_READ.bit)
+
+
+def usable_domain(owner: Workspace, domain_id: str | None) -> Domain | None:
+    """The domain of a new link by its id; None for the default domain. Raises NotFound or DomainNotActive."""
+    chosen = chosen_domain(owner, domain_id)
+    return None if chosen in (None, BASE_ID) else require_usable(find_domain(owner, str(chosen)))
 
 
 def chosen_domain(owner: Workspace, domain_id: str | None) -> str | None:

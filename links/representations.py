@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework.fields import CharField, ChoiceField, ListField
 
 from accounts.models import User, Workspace
+from common.http.short_urls import BASE_ID, short_url
 from common.openapi.responses import (
     Field,
     Representation,
@@ -23,11 +24,10 @@ from common.openapi.responses import (
     text,
 )
 from common.rest.returns import Version
-from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.availability import Status
 from links.code_checks import Unavailable
-from links.codes import short_url, short_url_of
+from links.codes import short_url_of
 from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField

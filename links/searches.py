@@ -13,8 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 from accounts.models import Workspace
 from common.database import fetch
+from common.http.short_urls import BASE_ID
 from common.http.urls import Destination, InvalidDestination, canonical_destination
-from domains.addresses import BASE_ID, is_own_address
+from domains.addresses import is_own_address
 from domains.selectors import find_domain
 from links.availability import Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
 from links.errors import domain_not_found, url_not_found

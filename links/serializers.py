@@ -9,6 +9,7 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers
 
+from common.http.short_urls import BASE_ID
 from common.rest.fields import (
     Boolean,
     DateTime,
@@ -23,7 +24,6 @@ from common.rest.fields import (
     choice_field,
 )
 from common.rest.pagination import PageQuery
-from domains.addresses import BASE_ID
 from links.codes import code_rule
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.health.states import HealthStatus

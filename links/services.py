@@ -17,11 +17,9 @@ from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
 from common.errors import FieldError, InvalidFields, NotFound, PreconditionFailed, ServiceError
 from common.host import cache_versions
+from common.http.short_urls import BASE_ID
 from common.http.urls import Destination
 from common.ids import parse_public_id
-from domains.addresses import BASE_ID
-from domains.models import Domain
-from domains.selectors import find_domain
 from links import code_claims, rules
 from links.codes import generate_code
 from links.errors import (
@@ -32,10 +30,9 @@ from links.errors import (
     NoVersion,
     ValueTaken,
     domain_not_found,
-    require_usable,
     url_not_found,
 )
-from links.key_limits import chosen_domain
+from links.key_limits import usable_domain
 from links.models import Link
 from links.routing.addresses import Address, addresses_of, refuse_own_addresses
 from links.selectors import get_link, reload_bans
@@ -62,7 +59,7 @@ def create_link(
     fields = Templates(owner).apply(fields)
     addresses = addresses_of({**fields, "destination": destination})
     refuse_own_addresses(addresses)
-    domain = _domain(owner, domain_id)
+    domain = usable_domain(owner, domain_id)
     custom_code = fields.get("custom_code")
     rules.refuse_reserved(custom_code)
     link = rules.new_link(owner=owner, creator=creator, domain=domain, destination=destination, **fields)
@@ -288,11 +285,3 @@ def _rename(link: Link, custom_code: str | None) -> None:
             raise CodeTaken(custom_code)
     if link.custom_code is not None:
         code_claims.turn_into_aliases([code_claims.CustomCode(link.domain_id, link.custom_code, link.pk)])
-
-
-def _domain(owner: Workspace, domain_id: str | None) -> Domain | None:
-    if owner.key is not None:
-        domain_id = chosen_domain(owner, domain_id)
-    if domain_id is None or domain_id == BASE_ID:
-        return None
-    return require_usable(find_domain(owner, domain_id))

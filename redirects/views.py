@@ -18,10 +18,11 @@ from bans.services import is_host_banned
 from common.errors import TooManyAttempts
 from common.host.metrics import observe_redirect
 from common.http.languages import page_language
+from common.http.short_urls import short_url
 from common.http.urls import canonical_host
 from domains.selectors import active_domain
 from links.availability import Closed
-from links.codes import SCAN_MARKER, short_url
+from links.codes import SCAN_MARKER
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.guess_counts import guesses
 from pages.refusals import INTERNAL_ERROR, Refusal

@@ -21,7 +21,7 @@ from analytics.reports.scope import Selection
 from analytics.reports.selected import Clicks
 from analytics.reports.workspaces import workspace_overview, workspace_totals
 from analytics.words import number, shown
-from links.codes import short_url
+from common.http.short_urls import short_url
 from links.selectors import LinkRow
 
 _TOP = 5

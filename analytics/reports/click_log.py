@@ -8,14 +8,11 @@ continues.
 
 from __future__ import annotations
 
-import re
 import uuid
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
 from struct import Struct
 from typing import NamedTuple
 
-from django.conf import settings
 from django.utils import timezone
 
 from analytics.counting.click_events import public_click_id
@@ -25,8 +22,8 @@ from analytics.reports.periods import RequestedRange
 from analytics.reports.raw import meeting_filters
 from analytics.reports.scope import Scope
 from analytics.reports.selected import Clicks
+from common.cursors import opened_cursor, sealed_cursor
 from common.errors import FieldError, InvalidFields
-from common.secrets import seal, unseal
 
 # A page of few links reads at most this many of their requests, and merges the newest ones of each link.
 REACH = 10_000
@@ -104,8 +101,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MINUTE = 2**31 - 1
 _POSITION = Struct("<qq")
 _SEALING = "click-log-cursor"
-# A nonce, a position and its tag, in base64.
-_CURSOR = re.compile(r"[\w-]{59}", re.ASCII)
 
 
 class LoggedClick(NamedTuple):
@@ -263,8 +258,7 @@ class ClickLog:
 
 def _cursor(position: Position, name: str) -> str:
     packed = _POSITION.pack(position.minute * MINUTE_MICROSECONDS + position.microsecond, position.id)
-    sealed = seal(packed, purpose=_SEALING, context=name.encode(), secret=settings.SECRET_KEY)
-    return urlsafe_b64encode(sealed).decode().rstrip("=")
+    return sealed_cursor(packed, purpose=_SEALING, context=name.encode())
 
 
 def _moment(time: datetime) -> tuple[int, int]:
@@ -273,14 +267,7 @@ def _moment(time: datetime) -> tuple[int, int]:
 
 
 def _position(cursor: str, name: str) -> Position:
-    position = None
-    if _CURSOR.fullmatch(cursor):
-        position = unseal(
-            urlsafe_b64decode(f"{cursor}="),
-            purpose=_SEALING,
-            context=name.encode(),
-            secrets=[settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS],
-        )
+    position = opened_cursor(cursor, _POSITION.size, purpose=_SEALING, context=name.encode())
     if position is None:
         raise InvalidFields(
             [FieldError("cursor", "invalid", "Must be the nextCursor of a page of this log.")]

@@ -12,7 +12,7 @@ from analytics.reports.reads import Value
 from analytics.reports.scope import NONE, utm_value
 from analytics.reports.selected import Figures, GroupClicks, cut
 from common.countries import continent_of
-from domains.addresses import BASE_ID
+from common.http.short_urls import BASE_ID
 from links.destinations.utm import UTM_KEYS
 
 HEAT = "weekdayHour"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from analytics.reports.periods import PERIODS
 from analytics.shares.representations import STATUSES
-from analytics.shares.serializers import PublicIdField
 from analytics.shares.services import ENDED_DAYS, MAX_SHARES, TooManyShares
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
+from common.rest.fields import PublicIdField
 from links.routing.conditions import ZoneNameField
 from links.saved_views import view_not_found
 

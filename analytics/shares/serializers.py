@@ -9,20 +9,8 @@ from rest_framework import serializers
 
 from analytics.reports.periods import PERIODS
 from analytics.shares.representations import share
-from common.ids import parse_public_id
-from common.rest.fields import Boolean, DateTime, Text, choice_field
+from common.rest.fields import Boolean, DateTime, PublicIdField, Text, choice_field
 from links.routing.conditions import ZoneNameField
-
-
-class PublicIdField(Text):
-    default_error_messages = {"id": "Must be an `_id`."}
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if parse_public_id(text) is None:
-            self.fail("id")
-        return text.lower()
-
 
 _password = partial(Text, min_length=1, max_length=128, style={"input_type": "password"}, allow_null=True)
 

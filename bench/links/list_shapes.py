@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from bench.load.busy_accounts import DAYS, DOMAINS, FEW, SOME
-from domains.addresses import BASE_ID
+from common.http.short_urls import BASE_ID
 from domains.models import Domain
 
 

@@ -16,6 +16,7 @@ from rest_framework.validators import ProhibitSurrogateCharactersValidator
 from common.colors import is_color
 from common.errors import MAX_REPORTED
 from common.http.urls import Destination, InvalidDestination, canonical_destination
+from common.ids import parse_public_id
 
 _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)?)?",
@@ -95,6 +96,18 @@ def has_at_most(characters: int, text: str) -> bool:
     return (
         len(text) <= _MAX_DECOMPOSITION * characters and len(unicodedata.normalize("NFC", text)) <= characters
     )
+
+
+class PublicIdField(Text):
+    """An id of the API. Services look it up."""
+
+    default_error_messages = {"id": "Must be an `_id`."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if parse_public_id(text) is None:
+            self.fail("id")
+        return text.lower()
 
 
 class DestinationField(Text):

@@ -15,14 +15,14 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext
 
-from accounts.mails import MailProblem, deliver, mail_language, signature, subject_of_mail
+from accounts.mails import MailProblem, deliver, mail_language, signed_mail
 from accounts.models import Member
 from common.database import fetch
 from common.outbound import OutboundError, send
 from events.outbox import shown_data
 from events.webhooks.leases import LEASE_SECONDS, Leased
 from events.webhooks.messages import JSON_HEADERS, Occurred, body_of, text_of
-from events.webhooks.models import Format
+from events.webhooks.models import Delivery, Format
 from events.webhooks.outcomes import ANSWER_BYTES, Outcome
 from events.webhooks.retries import requested_wait
 from events.webhooks.samples import sample
@@ -56,35 +56,29 @@ class Parcel(NamedTuple):
     problem: str | None = None
 
 
-class Wrapped(NamedTuple):
-    """What is needed to read the events of a delivery."""
-
-    id: int
-    workspace: int
-    workspace_id: UUID
-    event_ids: Sequence[UUID]
-    positions: Sequence[int]
-    first_time: datetime
-    last_time: datetime
-
-
-def events_of(deliveries: Sequence[Wrapped]) -> Mapping[int, list[Occurred]]:
-    """The stored events of deliveries, in their order. One query."""
-    pairs = [
-        (item, *pair) for item in deliveries for pair in zip(item.positions, item.event_ids, strict=True)
-    ]
+def events_of(deliveries: Sequence[tuple[Delivery | Leased, int, UUID]]) -> Mapping[int, list[Occurred]]:
+    """The events of deliveries, each with its workspace and that one's API id, in their order. One query."""
     found: defaultdict[int, list[Occurred]] = defaultdict(list)
+    stored = [(item, workspace) for item, workspace, _ in deliveries if not item.is_test]
+    for item, _, name in deliveries:
+        if item.is_test:
+            found[item.id].append(sample(item.type, item.message_id, item.first_time, name))
+    pairs = [
+        (item.id, workspace, *pair)
+        for item, workspace in stored
+        for pair in zip(item.positions, item.event_ids, strict=True)
+    ]
     if not pairs:
         return found
     values = {
-        "deliveries": [item.id for item, _, _ in pairs],
-        "workspaces": [item.workspace for item, _, _ in pairs],
-        "positions": [position for _, position, _ in pairs],
-        "events": [event for _, _, event in pairs],
-        "first": min(item.first_time for item in deliveries),
-        "last": max(item.last_time for item in deliveries),
+        "deliveries": [delivery for delivery, _, _, _ in pairs],
+        "workspaces": [workspace for _, workspace, _, _ in pairs],
+        "positions": [position for _, _, position, _ in pairs],
+        "events": [event for _, _, _, event in pairs],
+        "first": min(item.first_time for item, _ in stored),
+        "last": max(item.last_time for item, _ in stored),
     }
-    names = {item.id: item.workspace_id for item in deliveries}
+    names = {item.id: name for item, _, name in deliveries}
     for delivery, event, of_type, time, data in fetch(_EVENTS, values):
         found[delivery].append(
             Occurred(event, of_type, time, names[delivery], shown_data(orjson.loads(data)))
@@ -94,29 +88,8 @@ def events_of(deliveries: Sequence[Wrapped]) -> Mapping[int, list[Occurred]]:
 
 def pack(leased: Sequence[Leased]) -> list[Parcel]:
     since = monotonic()
-    stored = events_of(
-        [
-            Wrapped(
-                one.id,
-                one.workspace,
-                one.workspace_id,
-                one.event_ids,
-                one.positions,
-                one.first_time,
-                one.last_time,
-            )
-            for one in leased
-            if not one.is_test
-        ]
-    )
-    return [
-        _pack(one, [_sample(one)] if one.is_test else stored.get(one.id, []))._replace(since=since)
-        for one in leased
-    ]
-
-
-def _sample(leased: Leased) -> Occurred:
-    return sample(leased.type, leased.message_id, leased.first_time, leased.workspace_id)
+    events = events_of([(one, one.workspace, one.workspace_id) for one in leased])
+    return [_pack(one, events.get(one.id, []))._replace(since=since) for one in leased]
 
 
 def _pack(leased: Leased, events: Sequence[Occurred]) -> Parcel:
@@ -146,10 +119,10 @@ def _mails(leased: Leased, events: Sequence[Occurred]) -> list[EmailMessage]:
         with mail_language(member.user):
             address = f"{settings.BASE_URL}/dashboard/?workspace={member.workspace.public_id}"
             ending = gettext("You get this mail because of the webhook {name}.").format(name=leased.name)
-            text = "\n\n".join([text_of(events), address, ending, f"{signature()}\n"])
+            text = "\n\n".join([text_of(events), address, ending])
             # A header has no line breaks.
-            subject = subject_of_mail(" ".join(leased.name.split()))
-        mails.append(EmailMessage(subject, text, to=[member.user.email]))
+            subject = " ".join(leased.name.split())
+            mails.append(signed_mail(member.user.email, subject, text))
     return mails
 
 

@@ -8,14 +8,13 @@ from accounts.mails import NoMail
 from common.errors import InvalidFields, NotFound
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
-from common.rest.fields import DIRECTION_REFUSED
+from common.rest.fields import DIRECTION_REFUSED, PublicIdField
 from events.types import EventType
 from events.webhooks.models import DeliveryStatus, Format
 from events.webhooks.retries import DELAYS
 from events.webhooks.selectors import BAD_CURSOR
 from events.webhooks.serializers import (
     CreateWebhookSerializer,
-    IdField,
     ReplaySerializer,
     TestWebhookSerializer,
     UpdateWebhookSerializer,
@@ -47,7 +46,7 @@ _FIELDS = [
     invalid("name", "direction", DIRECTION_REFUSED),
     InvalidFields([*RULES.values()]),
     *(
-        invalid(name, "id", str(IdField.default_error_messages["id"]))
+        invalid(name, "id", str(PublicIdField.default_error_messages["id"]))
         for name in ("memberIds.0", "filters.urlIds.0", "filters.domainIds.0")
     ),
     invalid_destination("url"),

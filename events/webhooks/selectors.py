@@ -8,8 +8,7 @@ from common.errors import FieldError, InvalidFields, NotFound
 from common.ids import find_by_public_id
 from events.webhooks.messages import Occurred, body_of, text_of
 from events.webhooks.models import Delivery, DeliveryStatus, Format, Webhook
-from events.webhooks.parcels import Wrapped, events_of
-from events.webhooks.samples import sample
+from events.webhooks.parcels import events_of
 
 BAD_CURSOR = FieldError("cursor", "invalid", "Must be the nextCursor of a page of this webhook.")
 
@@ -86,30 +85,9 @@ def list_deliveries(
 
 def show(owner: Workspace, webhook: Webhook, deliveries: Sequence[Delivery]) -> list[Shown]:
     """With the bodies of their requests. One query."""
-    stored = events_of(
-        [
-            Wrapped(
-                one.pk,
-                owner.pk,
-                owner.public_id,
-                one.event_ids,
-                one.positions,
-                one.first_time,
-                one.last_time,
-            )
-            for one in deliveries
-            if not one.is_test
-        ]
-    )
-    shown = []
-    for one in deliveries:
-        events = (
-            [sample(one.type, one.message_id, one.first_time, owner.public_id)]
-            if one.is_test
-            else stored.get(one.pk, [])
-        )
-        shown.append(Shown(one, webhook.host, _body(Format(webhook.format), one, events)))
-    return shown
+    events = events_of([(one, owner.pk, owner.public_id) for one in deliveries])
+    of_format = Format(webhook.format)
+    return [Shown(one, webhook.host, _body(of_format, one, events.get(one.pk, []))) for one in deliveries]
 
 
 def _body(of_format: Format, delivery: Delivery, events: Sequence[Occurred]) -> str | None:

@@ -6,13 +6,14 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from common.ids import parse_public_id
+from common.http.short_urls import BASE_ID
 from common.rest.fields import (
     Boolean,
     DateTime,
     DestinationField,
     List,
     Name,
+    PublicIdField,
     QueryInteger,
     StrictObject,
     Text,
@@ -22,24 +23,13 @@ from events.types import EventType
 from events.webhooks.models import MAX_NAME, DeliveryStatus, Format
 from events.webhooks.representations import webhook
 
-BASE_ID = "base"
 MAX_FILTERS = 100
 MAX_MEMBERS = 20
 DEFAULT_DELIVERIES, MAX_DELIVERIES = 20, 50
 _TYPES = [kind.value for kind in EventType]
 
 
-class IdField(Text):
-    default_error_messages = {"id": "Must be an `_id`."}
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if parse_public_id(text) is None:
-            self.fail("id")
-        return text.lower()
-
-
-class _DomainId(IdField):
+class _DomainId(PublicIdField):
     def to_internal_value(self, data: Any) -> str:
         return BASE_ID if data == BASE_ID else super().to_internal_value(data)
 
@@ -62,7 +52,7 @@ class WebhookFiltersSerializer(StrictObject):
     """Omitted filters are empty. An event has to match each filter that is not."""
 
     tags = _filter(child=Text(characters=50), help_text="Only links with one of these tags.")
-    urlIds = _filter(child=IdField(), help_text="Only these links.")
+    urlIds = _filter(child=PublicIdField(), help_text="Only these links.")
     domainIds = _filter(
         child=_DomainId(), help_text="Only these domains and their links. `base`: the default."
     )
@@ -75,7 +65,7 @@ class UpdateWebhookSerializer(serializers.Serializer[Any]):
     url = DestinationField(required=False, allow_null=True, help_text="Null keeps the address.")
     memberIds = _Unique(
         source="member_ids",
-        child=IdField(),
+        child=PublicIdField(),
         required=False,
         max_length=MAX_MEMBERS,
         help_text="With `mail`: the members who get the mails.",

@@ -197,12 +197,17 @@ def resend(*, owner: Workspace, public_id: str, delivery_id: str) -> Delivery:
     """Let the deliverer send the same message again, with the same id. Raises NotFound or WebhookDisabled."""
     webhook = _enabled(owner, public_id)
     former = get_delivery(webhook, delivery_id)
-    copied = ("message_id", "type", "is_test", "event_ids", "positions", "first_time", "last_time")
-    delivery = Delivery(
-        webhook=webhook,
-        is_group=former.is_group,
-        **{name: getattr(former, name) for name in copied},
+    copied = (
+        "message_id",
+        "type",
+        "is_group",
+        "is_test",
+        "event_ids",
+        "positions",
+        "first_time",
+        "last_time",
     )
+    delivery = Delivery(webhook=webhook, **{name: getattr(former, name) for name in copied})
     delivery.save(force_insert=True)
     delivery.refresh_from_db()
     return delivery

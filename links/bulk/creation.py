@@ -16,9 +16,9 @@ from accounts.models import User, Workspace
 from accounts.rights import links_per_month
 from common.errors import ServiceError
 from common.host import cache_versions
+from common.http.short_urls import BASE_ID
 from common.http.urls import Destination
 from common.ids import parse_public_id
-from domains.addresses import BASE_ID
 from domains.models import Domain
 from links import rules
 from links.errors import require_usable

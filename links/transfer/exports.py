@@ -17,11 +17,11 @@ from django.db import models
 
 from accounts.models import Workspace
 from common.database import fetch
+from common.http.short_urls import short_url
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
 from links import searches
 from links.availability import STATUS
-from links.codes import short_url
 from links.destinations.utm import UTM_KEYS
 from links.fields import FIELDS, RESTRICTIONS, STORED, Kind
 from links.key_limits import condition_of

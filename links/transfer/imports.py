@@ -16,10 +16,11 @@ from django.conf import settings
 
 from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError, TooManyAttempts
+from common.http.short_urls import BASE_ID, short_url
 from common.rest.envelope import ResponseWarning
 from common.rest.fields import iso_utc
 from common.rest.unknown_fields import Handling
-from domains.addresses import BASE_ID, address_of
+from domains.addresses import address_of
 from domains.models import Domain
 from domains.selectors import find_domain
 from events.outbox import emit
@@ -28,7 +29,6 @@ from links import rules
 from links.bulk.creation import Drafting, DryRun, store_drafts
 from links.bulk.services import MAX_ITEMS, results_of_items
 from links.code_claims import own_codes
-from links.codes import short_url
 from links.errors import CodeTaken, domain_not_found, require_usable
 from links.guess_counts import guesses, too_many_guesses
 from links.models import Link, UtmTemplate

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from common.http.short_urls import BASE_ID
 from common.rest.fields import Boolean, DateTime, Integer, List, Text, choice_field
-from domains.addresses import BASE_ID
 from links.bulk.serializers import BulkDeleteSerializer
 from links.serializer_fields import InheritedCodeField
 from links.serializers import CreateLinkSerializer, ListFilters

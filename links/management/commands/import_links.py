@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Workspace
 from common.errors import ServiceError
+from common.http.short_urls import BASE_ID
 from common.long_commands import STATUS, Interruption, Progress
-from domains.addresses import BASE_ID
 from links.bulk.services import MAX_ITEMS
 from links.transfer.command_options import domain_with_host, owner_of_email
 from links.transfer.import_files import ImportFile, Source, read
