@@ -139,7 +139,11 @@ _BAD_NEW_LINK = (
     QuotaExceeded(604_800, limit=1_000, window=2_592_000),
     admission.TOO_MANY_CALLS,
 )
-_EXAMPLE_LINK = Link(updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
+_EXAMPLE_LINK = Link(
+    # Otherwise each process would describe another one.
+    public_id=UUID("019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
+    updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC),
+)
 _EXAMPLE_CHANGE = Change(
     changed_at=_EXAMPLE_LINK.updated_at,
     via=AuthMethod.TOKEN,
