@@ -37,18 +37,3 @@ export function shortDay(moment) {
 /** @param {string} moment ISO 8601 */
 export const dateAndTime = moment => times().format(new Date(moment));
 
-/**
- * The value of an `<input type=datetime-local>`, in the browser's time zone.
- * @param {string | null | undefined} moment ISO 8601
- */
-export function toLocalInput(moment) {
-    if (!moment) return "";
-    const time = new Date(moment);
-    return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/**
- * ISO 8601 in UTC, or null for an empty input.
- * @param {string} value
- */
-export const fromLocalInput = value => (value === "" ? null : new Date(value).toISOString());

@@ -14,9 +14,11 @@ import { About } from "./about.js";
  * @param {string} properties.zoneLabel
  * @param {string} properties.value ISO 8601; empty: none
  * @param {string} [properties.error]
+ * @param {string} [properties.hint]
+ * @param {boolean} [properties.required]
  * @param {(moment: string) => void} properties.onValue
  */
-export function MomentInput({ name, label, zoneLabel, value, error, onValue }) {
+export function MomentInput({ name, label, zoneLabel, value, error, hint, required, onValue }) {
     const zone = useSignal(ownZone);
     /** @type {import("../core/html.js").Signal<string[]>} */
     const others = useSignal([]);
@@ -39,7 +41,7 @@ export function MomentInput({ name, label, zoneLabel, value, error, onValue }) {
         if (text.value !== "") tell(text.value);
     };
     const about = `${name}-about`;
-    const hint = value !== "" && zone.value !== ownZone ? t("times.own", { time: dateAndTime(value) }) : "";
+    const said = value !== "" && zone.value !== ownZone ? t("times.own", { time: dateAndTime(value) }) : hint;
     return html`
         <div class="moment">
             <label>
@@ -48,8 +50,9 @@ export function MomentInput({ name, label, zoneLabel, value, error, onValue }) {
                     name=${name}
                     type="datetime-local"
                     max="9999-12-31T23:59"
+                    required=${required}
                     aria-invalid=${error === undefined ? undefined : "true"}
-                    aria-describedby=${error || hint ? about : undefined}
+                    aria-describedby=${error || said ? about : undefined}
                     value=${text.value}
                     onInput=${(/** @type {any} */ event) => tell(event.target.value)}
                     onBlur=${() => (text.value = toZoned(told.current, zone.value))}
@@ -63,7 +66,7 @@ export function MomentInput({ name, label, zoneLabel, value, error, onValue }) {
             >
                 ${listZones(zone.value, others.value).map(one => html`<option key=${one} value=${one} selected=${one === zone.value}>${one.replaceAll("_", " ")}</option>`)}
             </select>
-            <${About} id=${about} error=${error} hint=${hint} />
+            <${About} id=${about} error=${error} hint=${said} />
         </div>
     `;
 }

@@ -1,9 +1,9 @@
 /** One condition of a rule: its type, and its values as chips, days or hours. */
-import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
 import { Chips } from "../../parts/chips.js";
 import { Icon } from "../../parts/icon.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { Countries } from "./countries.js";
 import { DEVICES } from "./model.js";
 import { WeekGrid } from "./week_grid.js";
@@ -106,30 +106,28 @@ function Values({ name, type, condition, error, onChange }) {
 }
 
 /**
- * From one moment to another, in the time zone of the browser. Either may be empty.
+ * From one moment to another. Either may be empty.
  * @param {{name: string, condition: ConditionOfRule, error?: string, onChange: (condition: ConditionOfRule) => void}} properties
  */
 function Period({ name, condition, error, onChange }) {
     const [period = {}] = /** @type {{from?: string, until?: string}[]} */ (condition.values ?? []);
-    /** @param {"from" | "until"} edge @param {string} text */
-    const set = (edge, text) => {
+    /** @param {"from" | "until"} edge @param {string} moment */
+    const set = (edge, moment) => {
         const { [edge]: _, ...rest } = period;
-        const changed = text === "" ? rest : { ...rest, [edge]: fromLocalInput(text) ?? "" };
+        const changed = moment === "" ? rest : { ...rest, [edge]: moment };
         onChange(/** @type {any} */ ({ ...condition, values: Object.keys(changed).length > 0 ? [changed] : [] }));
     };
     return html`
         <div class="group">
             ${(/** @type {const} */ (["from", "until"])).map(
-                edge => html`<label key=${edge}>
-                    ${t(`condition.time.${edge}`)}
-                    <input
-                        type="datetime-local"
-                        name=${`${name}.${edge}`}
-                        aria-invalid=${error ? "true" : undefined}
-                        value=${toLocalInput(period[edge])}
-                        onChange=${(/** @type {any} */ event) => set(edge, event.target.value)}
-                    />
-                </label>`,
+                edge => html`<${MomentInput}
+                    key=${edge}
+                    name=${`${name}.${edge}`}
+                    label=${t(`condition.time.${edge}`)}
+                    zoneLabel=${t(edge === "from" ? "times.zoneOfFrom" : "times.zoneOfUntil")}
+                    value=${period[edge] ?? ""}
+                    onValue=${(/** @type {string} */ moment) => set(edge, moment)}
+                />`,
             )}
             ${error && html`<small class="error" role="alert">${error}</small>`}
         </div>

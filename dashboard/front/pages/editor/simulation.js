@@ -2,11 +2,11 @@
 import { countries, countryName } from "../../core/countries.js";
 import { simulate } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
-import { fromLocalInput } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { stepText, t, textOr } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { DEVICES } from "./model.js";
 
 /** @typedef {import("../../core/endpoints.js").Simulated} Simulated */
@@ -15,6 +15,7 @@ import { DEVICES } from "./model.js";
 export function Simulation({ link }) {
     const { _id: id, updatedAt: version } = link;
     const result = useSignal(/** @type {Simulated | null} */ (null));
+    const time = useSignal("");
     const failure = useSignal(/** @type {string | null} */ (null));
     const form = useRef(/** @type {HTMLFormElement | null} */ (null));
     const last = useRef(0);
@@ -30,7 +31,7 @@ export function Simulation({ link }) {
             language: value("language"),
             referrer: value("referrer"),
             address: value("address"),
-            time: fromLocalInput(value("time") ?? ""),
+            time: time.value || null,
             unlocked: value("unlocked") !== null,
         };
         try {
@@ -68,10 +69,16 @@ export function Simulation({ link }) {
                     <summary>${t("simulation.more")}</summary>
                     <div class="who">
                         <label>${t("simulation.language")}<input name="language" placeholder="de-CH,de;q=0.9" /></label>
-                        <label>${t("simulation.time")}<input name="time" type="datetime-local" /></label>
                         <label>${t("simulation.referrer")}<input name="referrer" type="url" /></label>
                         <label>${t("simulation.address")}<input name="address" placeholder="203.0.113.9" /></label>
                     </div>
+                    <${MomentInput}
+                        name="time"
+                        label=${t("simulation.time")}
+                        zoneLabel=${t("times.zoneOfTime")}
+                        value=${time.value}
+                        onValue=${(/** @type {string} */ moment) => (time.value = moment)}
+                    />
                     <label><input type="checkbox" name="unlocked" /> ${t("simulation.unlocked")}</label>
                     <button type="submit" class="small-button">${t("simulation.run")}</button>
                 </details>

@@ -2,10 +2,10 @@
 import { may } from "../../core/account.js";
 import { dropDraft, keepDraft, readDraft } from "../../core/drafts.js";
 import { availableDomains } from "../../core/endpoints.js";
-import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t, textOr } from "../../core/texts.js";
 import { Input, Submit } from "../../parts/input.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sending } from "../../parts/sending.js";
 
@@ -46,7 +46,7 @@ export function KeyForm({ of: key, label, onSave }) {
     const scopes = useSignal(new Set(initial?.scopes ?? ["urls:read"]));
     const domainId = useSignal(initial?.domainId ?? "");
     const onlyOwn = useSignal(initial?.onlyOwn ?? false);
-    const expiresAt = useSignal(toLocalInput(initial?.expiresAt));
+    const expiresAt = useSignal(initial?.expiresAt ?? "");
     const sending = useMemo(() => new Sending(), []);
     const domains = useLoaded(availableDomains).value?.filter(({ id }) => id !== BASE) ?? [];
     /** @param {SubmitEvent} event */
@@ -57,7 +57,7 @@ export function KeyForm({ of: key, label, onSave }) {
             scopes: ROLES_OF_SCOPES.map(([scope]) => scope).filter(scope => scopes.value.has(scope)),
             domainId: domainId.value || null,
             onlyOwn: onlyOwn.value,
-            expiresAt: fromLocalInput(expiresAt.value),
+            expiresAt: expiresAt.value || null,
         };
         // The user may have to leave the page, to confirm who they are.
         if (key === undefined) keepDraft(DRAFT, fields);
@@ -89,13 +89,14 @@ export function KeyForm({ of: key, label, onSave }) {
                 />
                 ${t("apiKeys.onlyOwn")}
             </label>
-            <${Input}
-                sending=${sending}
+            <${MomentInput}
                 name="expiresAt"
-                type="datetime-local"
                 label=${t("apiKeys.expiresAt")}
+                zoneLabel=${t("times.zoneOfExpiry")}
                 hint=${t("apiKeys.expiryHint")}
-                value=${expiresAt}
+                value=${expiresAt.value}
+                error=${sending.errors.value.expiresAt}
+                onValue=${(/** @type {string} */ moment) => (expiresAt.value = moment)}
             />
             <${Submit} sending=${sending} fields=${["name", "scopes", "expiresAt"]} label=${label} />
         </form>

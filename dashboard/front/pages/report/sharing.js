@@ -1,5 +1,5 @@
 /** The content of the dialog that shares a report with people without an account, and lists what is shared. */
-import { dateAndTime, fromLocalInput } from "../../core/format.js";
+import { dateAndTime } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { isolated, t } from "../../core/texts.js";
@@ -7,6 +7,7 @@ import { toast } from "../../core/toasts.js";
 import { createView, listViews } from "../../core/view_endpoints.js";
 import { Confirmation } from "../../parts/confirmation.js";
 import { Input, Submit } from "../../parts/input.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
 import { Secret } from "../../parts/secret.js";
 import { Sending } from "../../parts/sending.js";
@@ -49,7 +50,7 @@ function Form({ urlId, views, onDone }) {
     const submit = async event => {
         event.preventDefault();
         await sending.run(async () => {
-            const common = { password: password.value || null, expiresAt: fromLocalInput(expiresAt.value), noIndex: noIndex.value };
+            const common = { password: password.value || null, expiresAt: expiresAt.value || null, noIndex: noIndex.value };
             /** @type {import("./share_endpoints.js").ShareFields} */
             let subject = { viewId: view?._id };
             if (isOfLink) subject = { urlId, period: /** @type {any} */ (report.period ?? "30d"), timezone: zone };
@@ -70,7 +71,15 @@ function Form({ urlId, views, onDone }) {
             ${needsName &&
             html`<${Input} sending=${sending} name="name" label=${t("views.name")} hint=${t("sharing.nameText")} value=${name} type="text" required maxlength="60" dir="auto" autocomplete="off" />`}
             <${Input} sending=${sending} name="password" label=${t("sharing.password")} hint=${t("sharing.optional")} value=${password} type="text" maxlength="128" autocomplete="off" />
-            <${Input} sending=${sending} name="expiresAt" label=${t("apiKeys.expiresAt")} hint=${t("apiKeys.expiryHint")} value=${expiresAt} type="datetime-local" />
+            <${MomentInput}
+                name="expiresAt"
+                label=${t("apiKeys.expiresAt")}
+                zoneLabel=${t("times.zoneOfExpiry")}
+                hint=${t("apiKeys.expiryHint")}
+                value=${expiresAt.value}
+                error=${sending.errors.value.expiresAt}
+                onValue=${(/** @type {string} */ moment) => (expiresAt.value = moment)}
+            />
             <label>
                 <input type="checkbox" name="noIndex" checked=${noIndex.value} onChange=${(/** @type {any} */ event) => (noIndex.value = event.target.checked)} />
                 ${t("sharing.noIndex")}

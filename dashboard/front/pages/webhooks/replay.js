@@ -1,9 +1,9 @@
 /** Sends the stored events of a period once more. */
-import { fromLocalInput } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
-import { Input, Submit } from "../../parts/input.js";
+import { Submit } from "../../parts/input.js";
+import { MomentInput } from "../../parts/moment_input.js";
 import { Sending } from "../../parts/sending.js";
 import { replay } from "./endpoints.js";
 
@@ -16,19 +16,23 @@ export function Replay({ webhook, onSent }) {
     const submit = event => {
         event.preventDefault();
         return sending.run(async () => {
-            const end = fromLocalInput(to.value);
-            await replay(webhook._id, { from: fromLocalInput(from.value) ?? "", ...(end !== null && { to: end }) });
+            await replay(webhook._id, { from: from.value, ...(to.value !== "" && { to: to.value }) });
             toast(t("webhooks.replayed"));
             onSent();
         });
     };
+    /** @param {string} name @param {import("../../core/html.js").Signal<string>} value */
+    const momentOf = (name, value) => ({
+        name,
+        value: value.value,
+        error: sending.errors.value[name],
+        onValue: (/** @type {string} */ moment) => (value.value = moment),
+    });
     return html`
         <form class="narrow" onSubmit=${submit}>
             <p>${t("webhooks.replayText")}</p>
-            <div class="grid">
-                <${Input} sending=${sending} name="from" type="datetime-local" required label=${t("webhooks.from")} value=${from} />
-                <${Input} sending=${sending} name="to" type="datetime-local" label=${t("webhooks.to")} hint=${t("webhooks.toHint")} value=${to} />
-            </div>
+            <${MomentInput} ...${momentOf("from", from)} required label=${t("webhooks.from")} zoneLabel=${t("times.zoneOfFrom")} />
+            <${MomentInput} ...${momentOf("to", to)} label=${t("webhooks.to")} zoneLabel=${t("times.zoneOfUntil")} hint=${t("webhooks.toHint")} />
             <${Submit} sending=${sending} fields=${["from", "to"]} label=${t("webhooks.replay")} />
         </form>
     `;
