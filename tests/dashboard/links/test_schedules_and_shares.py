@@ -132,19 +132,20 @@ def test_shares_are_dragged_and_moved_with_the_keyboard(
     assert [entry["weight"] for entry in Link.objects.get().split] == [36, 4]
 
 
-def test_a_period_is_in_the_zone_of_the_browser(
+def test_a_period_is_in_the_zone_that_is_chosen(
     signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     link = make_link(DESTINATION)
     with signed_in() as visit:
         page = open_link(visit, address, link)
         add_rule(page, "time")
-        page.get_by_label("From").fill("2040-06-01T12:30")
-        page.get_by_label("From").press("Tab")
-        expected = page.evaluate("new Date('2040-06-01T12:30').toISOString().slice(0, 19)")
+        page.get_by_label("From", exact=True).fill("2040-06-01T12:30")
+        page.get_by_label("Time zone of the first moment").focus()
+        page.get_by_label("Time zone of the first moment").select_option("Asia/Tokyo")
+        page.get_by_label("Until", exact=True).fill("2040-07-01T12:30")
+        expected = page.evaluate("new Date('2040-07-01T12:30').toISOString().slice(0, 19)")
         save(page)
         assert visit.errors() == []
     [rule] = Link.objects.get().rules
-    assert [(value["from"][:19], value.get("until")) for value in rule["conditions"][0]["values"]] == [
-        (expected, None)
-    ]
+    [period] = rule["conditions"][0]["values"]
+    assert (period["from"][:19], period["until"][:19]) == ("2040-06-01T03:30:00", expected)
