@@ -1,4 +1,4 @@
-"""How to read the exports of Bitly, Dub, Rebrandly and Short.io as the fields of a link."""
+"""How to read the exports of Bitly, Dub, Linkly, Rebrandly, Short.io and T.LY as the fields of a link."""
 
 from __future__ import annotations
 
@@ -30,24 +30,31 @@ _ROOT = "This is the root of a domain, not a link."
 _NOT_CLOAKED = "Links are not cloaked; visitors see the address of the destination."
 _NO_PIXELS = "This service runs no scripts of others; visitors go to the destination at once."
 _SPLIT_STAYS = "A split does not end at a given time; remove it yourself then."
+_OWN_PIXELS = ("fbpixelid", "tiktokpixelid", "ga4tagid", "gtmid", "headtags", "bodytags")
+_UNKNOWN_TARGETING = "This service cannot read this targeting; the links lead to the main destination only."
 _BAD_SPLIT = "The share must be from 1 to 99 per cent; the split is left out."
 
 # Columns without a meaning for the link in another service: identifiers, and times of the former service.
 IGNORED = {
     "bitly": "id references createdby clientid updatedat modifiedat",
     "dub": "id updatedat userid workspaceid projectid tagid qrcode lastclicked teststartedat",
+    "linkly": "id workspaceid updatedat insertedat sparkline clickstoday clicksthirtydays humanclickstotal"
+    " humanclickstoday humanclickspreviousday humanclicksthirtydays publicanalytics blockbots",
     "rebrandly": "id linkid updatedat status https ispublic ref creator lastclickdate lastclickat sessions integrated"
     " options domainid domainname workspace workspaceid",
     "shortio": "id idstring domainid ownerid updatedat lcpath source user userid icon duplicate success linkid",
+    "tly": "id updatedat publicstats qrcodeurl qrcodebase64 userid teamid",
 }
 REASONS = {
     "dub": {"rewrite": _NOT_CLOAKED},
+    "linkly": {"cloaking": _NOT_CLOAKED} | dict.fromkeys(_OWN_PIXELS, _NO_PIXELS),
     "rebrandly": {"scripts": _NO_PIXELS},
     "shortio": {"cloaking": _NOT_CLOAKED}
     | dict.fromkeys(
         ("integrationfb", "integrationga", "integrationadroll", "integrationgtm"),
         _NO_PIXELS,
     ),
+    "tly": {"pixels": _NO_PIXELS, "meta": _UNKNOWN_TARGETING},
 }
 
 
@@ -241,3 +248,113 @@ def rebrandly(row: Row) -> Fields:
         "clickCount": number(first_value(row, "clicks", "totalclicks")),
         "createdAt": iso_time(first_value(row, "createdat", "created", "creationdate")),
     }
+
+
+def tly(row: Row) -> Fields:
+    """Links of T.LY's API (JSON): `GET /api/v1/link/list`, https://t.ly/docs, and files with the same columns.
+
+    A page has `short_url`, `short_id`, `long_url`, `domain`, `description`, `expire_at_datetime`, `expire_at_views`,
+    `has_password`, `tags` (objects with `tag`) and `created_at`, as its public clients read them: the author's own,
+    github.com/timleland/t.ly-node-url-shortener-api, and PyPI's tly-url-shortener-api. What `meta` holds (smart URLs,
+    rotation) is described by neither, so a warning says that it does not come along.
+    """
+    host, code = host_and_code(row.get("shorturl"))
+    max_clicks, domain = number(row.get("expireatviews")), row.get("domain")
+    tags = split_list(row.get("tags"))
+    if isinstance(tags, list):
+        tags = [tag.get("tag", tag.get("name")) if isinstance(tag, dict) else tag for tag in tags]
+    return {
+        "host": host or host_and_code(domain)[0],
+        "originalUrl": row.get("longurl"),
+        "customCode": row.get("shortid") or code,
+        "description": truncated(row.get("description"), 500),
+        "tags": tags,
+        "expiresAt": iso_time(row.get("expireatdatetime")),
+        "password": row.get("password"),
+        "hasPassword": True if boolean(row.get("haspassword")) is True else None,
+        # T.LY writes 0 for "no limit".
+        "restrictions": {"maxClicks": max_clicks} if max_clicks else None,
+        "utm": utm_of(row),
+        "clickCount": number(first_value(row, "clicks", "totalclicks", "stats")),
+        "createdAt": iso_time(row.get("createdat")),
+    }
+
+
+_LINKLY_CONDITIONS = {
+    "country": "country",
+    "device": "device",
+    "platform": "os",
+    "os": "os",
+    "browser": "browser",
+}
+
+
+def linkly(row: Row) -> Fields:
+    """Links of Linkly's API (JSON): `GET /api/v1/workspace/{id}/list_links`, and files with the same columns.
+
+    The names are those of linklyhq.com/url-shortener-api-reference: `name`, `url`, `full_url`, `domain`, `slug`
+    (with its slash), `note`, `enabled`, `deleted`, `forward_params`, `expiry_datetime`, `expiry_destination`,
+    `expiry_clicks`, `og_*`, `utm_*`, `clicks_total` and `rules`. A rule with `percentage` is a share of all visitors;
+    the rest of them go to `url`.
+    """
+    if boolean(row.get("deleted")) is True:
+        raise InvalidFields([FieldError("deleted", "deleted", "This link has been deleted there.")])
+    host, code = host_and_code(row.get("fullurl"))
+    slug, max_clicks = row.get("slug"), number(row.get("expiryclicks"))
+    card = {
+        "title": truncated(row.get("ogtitle"), 200),
+        "description": truncated(row.get("ogdescription"), 500),
+        "imageUrl": web_address(row, "ogimage", row.get("ogimage")),
+    }
+    rules, split = _linkly_rules(row)
+    return {
+        "host": row.get("domain") or host,
+        "originalUrl": row.get("url"),
+        "customCode": code or (slug.strip("/") if isinstance(slug, str) else slug),
+        "title": truncated(row.get("name"), 200),
+        "description": truncated(row.get("note"), 500),
+        "isActive": False if boolean(row.get("enabled")) is False else None,
+        "expiresAt": iso_time(row.get("expirydatetime")),
+        "expiredUrl": web_address(row, "expirydestination", row.get("expirydestination")),
+        "restrictions": {"maxClicks": max_clicks} if max_clicks else None,
+        "utm": utm_of(row),
+        "preview": without_empty(card) or None,
+        "referrerPolicy": "no-referrer" if boolean(row.get("hidereferrer")) is True else None,
+        "forwardQuery": True if boolean(row.get("forwardparams")) is True else None,
+        "rules": rules or None,
+        "split": split or None,
+        "clickCount": number(first_value(row, "clickstotal", "clicks")),
+        "createdAt": iso_time(first_value(row, "createdat", "insertedat")),
+    }
+
+
+def _linkly_rules(row: Row) -> tuple[list[Fields], list[Fields]]:
+    """The rules with a condition, and the shares of a split with what is left for the destination itself."""
+    stored = json_value(row.get("rules"))
+    rules: list[Fields] = []
+    shares: list[Fields] = []
+    if not isinstance(stored, list) or not all(isinstance(rule, dict) for rule in stored):
+        if has_value(stored):
+            row.leave_out("rules", _UNKNOWN_TARGETING)
+        return [], []
+    for rule in stored:
+        percentage, condition = number(rule.get("percentage")), _LINKLY_CONDITIONS.get(str(rule.get("what")))
+        values = split_list(rule.get("matches"))
+        if condition is not None and isinstance(values, list) and values and not percentage:
+            rules += rule_of(row, "rules", condition, _values_of(condition, values), rule.get("url"))
+        elif type(percentage) is int and 0 < percentage < 100 and not has_value(rule.get("matches")):
+            address = web_address(row, "rules", rule.get("url"))
+            shares += [] if address is None else [{"url": address, "weight": percentage}]
+        else:
+            row.leave_out("rules", _UNKNOWN_TARGETING)
+    rest = 100 - sum(share["weight"] for share in shares)
+    if shares and rest < 0:
+        row.leave_out("rules", _BAD_SPLIT)
+        return rules, []
+    return rules, [*shares, {"url": row.get("url"), "weight": rest}] if shares and rest else shares
+
+
+def _values_of(condition: str, values: list[Any]) -> list[Any]:
+    """Devices are in lower case here."""
+    lower = condition == "device"
+    return [value.lower() if lower and isinstance(value, str) else value for value in values]

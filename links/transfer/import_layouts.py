@@ -169,6 +169,8 @@ _BITLY_COLUMNS = ("link", "bitlink", "customlink", "custombitlink", "custombitli
 LAYOUTS = (
     _hosted("shortio", hosted_layouts.short_io, "originalurl path"),
     Layout(OWN, _signatures("originalurl"), _own, _set("id shorturl updatedat status")),
+    _hosted("linkly", hosted_layouts.linkly, "fullurl slug url"),
+    _hosted("tly", hosted_layouts.tly, "longurl shortid"),
     Layout("kutt", _signatures("address target"), _kutt, _set("id uuid updatedat link domainid reuse")),
     Layout(
         "shlink",

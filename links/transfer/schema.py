@@ -80,10 +80,10 @@ describe_transfers = describe(
         "importUrls",
         f"Import up to {MAX_ROWS} short links.",
         "One result per row.",
-        description="Accepts exports of this service, Bitly, YOURLS, Kutt, Shlink, Dub, Short.io and Rebrandly. Links"
-        " keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters, creation dates,"
-        " numbers of clicks, targeting and campaign parameters. A warning `not_imported` names each column of a row"
-        " that has no counterpart. Writes nothing unless `dryRun` is false.",
+        description="Accepts exports of this service, Bitly, YOURLS, Kutt, Shlink, Dub, Short.io, Rebrandly, T.LY and"
+        " Linkly. Links keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters,"
+        " creation dates, numbers of clicks, targeting and campaign parameters. A warning `not_imported` names each"
+        " column of a row that has no counterpart. Writes nothing unless `dryRun` is false.",
         examples=[{"content": _CSV}],
         errors=[
             invalid("content"),

@@ -111,6 +111,46 @@ _REBRANDLY = [
     },
 ]  # fmt: skip
 
+_TLY = {
+    "current_page": 1,
+    "data": [
+        {
+            "short_url": "https://t.ly/spring", "description": "Spring sale", "long_url": "https://example.com/spring",
+            "domain": "https://t.ly/", "short_id": "spring", "expire_at_views": None,
+            "expire_at_datetime": "2030-06-01 00:00:00", "public_stats": False, "has_password": False, "meta": None,
+            "tags": [{"id": 1, "tag": "sale"}, {"id": 2, "tag": "mail"}], "pixels": [],
+            "created_at": "2024-03-01T09:30:00.000000Z", "updated_at": "2024-03-01T09:30:00.000000Z",
+        },
+        {
+            "short_url": "https://go.brand.example/k3TzP9q", "description": None, "short_id": "k3TzP9q",
+            "long_url": "https://example.com/other", "domain": "https://go.brand.example/", "expire_at_views": None,
+            "expire_at_datetime": None, "public_stats": True, "has_password": False, "meta": None, "tags": [],
+            "pixels": [], "created_at": "2023-01-02T03:04:05.000000Z", "updated_at": "2023-01-02T03:04:05.000000Z",
+        },
+    ],
+    "last_page": 1, "per_page": 1000, "total": 2,
+}  # fmt: skip
+_LINKLY = {
+    "links": [
+        {
+            "id": 42001, "workspace_id": 42, "name": "Spring sale", "url": "https://example.com/spring",
+            "full_url": "https://l.linklyhq.com/spring", "domain": "l.linklyhq.com",
+            "slug": "/spring", "note": None, "enabled": True, "deleted": False, "cloaking": False,
+            "hide_referrer": None, "forward_params": True, "block_bots": False, "public_analytics": False,
+            "utm_source": None, "og_title": None, "ga4_tag_id": None, "rules": [], "sparkline": [1, 0, 4],
+            "expiry_datetime": "2030-06-01T00:00:00Z", "expiry_destination": None, "expiry_clicks": None,
+            "clicks_total": 42, "clicks_today": 1, "clicks_thirty_days": 40, "human_clicks_total": 40,
+        },
+        {
+            "id": 42002, "workspace_id": 42, "name": None, "url": "https://example.com/other",
+            "full_url": "https://go.brand.example/k3TzP9q", "domain": "go.brand.example", "slug": "/k3TzP9q",
+            "enabled": False, "deleted": False, "cloaking": False, "forward_params": False, "rules": [],
+            "clicks_total": 0, "human_clicks_total": 0, "sparkline": [0, 0, 0],
+        },
+    ],
+    "page_number": 1, "page_size": 100, "total_pages": 1, "total_entries": 2,
+}  # fmt: skip
+
 # Name: layout and content.
 EXPORTS = {
     "kutt": ("kutt", json.dumps(_KUTT, indent=2)),
@@ -192,6 +232,8 @@ EXPORTS = {
         'ffs2,Spring sale,2024-03-01T09:30:00.000Z,rebrand.ly/spring,rebrand.ly,spring,https://example.com/spring,"sale,mail",42\n'
         "22ff,,2023-01-02T03:04:05.000Z,go.brand.example/k3TzP9q,go.brand.example,k3TzP9q,https://example.com/other,,0\n",
     ),
+    "tly": ("tly", json.dumps(_TLY)),
+    "linkly": ("linkly", json.dumps(_LINKLY)),
     "rebrandly, labels": (
         "rebrandly",
         "Title,Short URL,Destination URL,Tags,Clicks,Created at\n"

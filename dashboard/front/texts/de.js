@@ -772,7 +772,7 @@ export const texts = {
     "words.saved": "Texte gespeichert",
     "import.title": "Links importieren",
     "import.text":
-        "Links aus Bitly, YOURLS, Kutt, Shlink, Dub, Short.io, Rebrandly und diesem Dienst behalten ihre Codes, Daten, Klicks und ihr Targeting. Zuerst sehen Sie das Ergebnis jeder Zeile und was hier kein Gegenstück hat; nichts ändert sich, bevor Sie importieren.",
+        "Links aus Bitly, YOURLS, Kutt, Shlink, Dub, Short.io, Rebrandly, T.LY, Linkly und diesem Dienst behalten ihre Codes, Daten, Klicks und ihr Targeting. Zuerst sehen Sie das Ergebnis jeder Zeile und was hier kein Gegenstück hat; nichts ändert sich, bevor Sie importieren.",
     "import.readOnly": "Zum Importieren brauchen Sie die Rolle Bearbeiter. Fragen Sie einen Verwalter.",
     "import.file": "Datei hierher ziehen oder auswählen",
     "import.fileHint": "CSV mit einer Kopfzeile, JSON oder JSON Lines. Bei einer CSV-Datei eines anderen Dienstes wählen Sie die Spalten.",

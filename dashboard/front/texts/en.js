@@ -764,7 +764,7 @@ export const texts = {
     "words.save": "Save texts",
     "words.saved": "Texts saved",
     "import.title": "Import links",
-    "import.text": "Links from Bitly, YOURLS, Kutt, Shlink, Dub, Short.io, Rebrandly and this service keep their codes, dates, clicks and targeting. First you see the result of each row, and what has no counterpart here; nothing changes until you import them.",
+    "import.text": "Links from Bitly, YOURLS, Kutt, Shlink, Dub, Short.io, Rebrandly, T.LY, Linkly and this service keep their codes, dates, clicks and targeting. First you see the result of each row, and what has no counterpart here; nothing changes until you import them.",
     "import.readOnly": "Importing needs the role Editor. Ask an admin.",
     "import.file": "Drop a file here, or choose one",
     "import.fileHint": "CSV with a header row, JSON, or JSON Lines. For a CSV of another service, you choose the columns.",

@@ -178,7 +178,7 @@ def test_an_invited_person_without_an_account_works_as_editor(
     assert Link.objects.get().owner == workspace
 
 
-SERVICES = ["bitly", "yourls", "kutt", "shlink", "dub", "shortio", "rebrandly"]
+SERVICES = ["bitly", "yourls", "kutt", "shlink", "dub", "shortio", "rebrandly", "tly", "linkly"]
 
 
 def test_the_files_of_each_service_bring_what_the_page_says(walk: Walk, alice: NewAccount) -> None:

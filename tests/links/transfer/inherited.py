@@ -85,6 +85,15 @@ EXPORTS_WITH_HYPHENS = {
     "kutt": json.dumps({"data": [{"address": code, "target": target(code)} for code in CODES]}),
     "own": table("originalUrl,customCode", *([target(code), code] for code in CODES)),
     "shortio": json.dumps({"links": [{"originalURL": target(code), "path": code} for code in CODES]}),
+    "linkly": json.dumps(
+        {
+            "links": [
+                {"url": target(code), "full_url": f"https://l.test/{code}", "slug": f"/{code}"}
+                for code in CODES
+            ]
+        }
+    ),
+    "tly": json.dumps({"data": [{"long_url": target(code), "short_id": code} for code in CODES]}),
     "rebrandly": json.dumps([{"destination": target(code), "slashtag": code} for code in CODES]),
 }
 

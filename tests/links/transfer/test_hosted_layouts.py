@@ -241,3 +241,71 @@ def test_links_that_change_their_host_are_counted(api: APIClient, brand: Domain)
     ]
     moved = api.post("/api/urls/import", body | {"domainId": str(brand.public_id)}).json()["data"]
     assert moved["hostChanges"] == [{"from": "dub.sh", "to": brand.host, "links": 2}]
+
+
+def test_a_linkly_link_keeps_its_targeting_card_and_end_and_confesses_the_rest(api: APIClient) -> None:
+    rules = [
+        {"what": "country", "matches": "US,CA", "url": "https://us.example.com/"},
+        {"what": "device", "matches": "Mobile", "url": "https://m.example.com/"},
+        {"what": None, "matches": None, "percentage": 30, "url": "https://example.com/b"},
+        {"what": "isp", "matches": "Example Telecom", "url": "https://example.com/isp"},
+    ]
+    rows = [
+        {
+            "url": URL,
+            "full_url": "https://l.test/whole",
+            "slug": "/whole",
+            "name": "Sale",
+            "note": "For mails",
+            "og_title": "Spring",
+            "og_image": "https://example.com/card.png",
+            "utm_source": "mail",
+            "rules": rules,
+            "expiry_destination": "https://example.com/over",
+            "expiry_clicks": 5,
+            "hide_referrer": True,
+            "forward_params": True,
+            "fb_pixel_id": "123",
+            "cloaking": True,
+            "linkify_words": None,
+        },
+        {"url": URL, "full_url": "https://l.test/gone", "slug": "/gone", "deleted": True},
+    ]
+    kept, gone = imported(api, json.dumps({"links": rows}))
+    assert [(error["field"], error["code"]) for error in gone["errors"]] == [("deleted", "deleted")]
+    assert [(warning["field"], warning["code"]) for warning in kept["warnings"]] == [
+        ("cloaking", "not_imported"),
+        ("fb_pixel_id", "not_imported"),
+        ("rules", "not_imported"),
+    ]
+    link = whole(api, "whole")
+    assert [(rule["url"], rule["conditions"]) for rule in link["rules"]] == [
+        ("https://us.example.com/", [{"type": "country", "values": ["US", "CA"], "not": False}]),
+        ("https://m.example.com/", [{"type": "device", "values": ["mobile"], "not": False}]),
+    ]
+    assert [(share["url"], share["weight"]) for share in link["split"]] == [
+        ("https://example.com/b", 30),
+        (URL, 70),
+    ]
+    expected = {"title": "Spring", "description": None, "imageUrl": "https://example.com/card.png"}
+    assert {name: link["preview"][name] for name in expected} == expected
+    assert (link["title"], link["description"], link["utm"]["source"]) == ("Sale", "For mails", "mail")
+    assert (link["expiredUrl"], link["restrictions"]) == ("https://example.com/over", {"maxClicks": 5})
+    assert (link["referrerPolicy"], link["forwardQuery"]) == ("no-referrer", True)
+
+
+def test_a_t_ly_link_keeps_its_limit_and_confesses_its_smart_urls_and_pixels(api: APIClient) -> None:
+    rows = [
+        {
+            "long_url": URL,
+            "short_id": "whole",
+            "expire_at_views": 7,
+            "meta": {"smart_urls": []},
+            "pixels": [3],
+        },
+        {"long_url": URL, "short_id": "secret", "has_password": True},
+    ]
+    kept, secret = imported(api, json.dumps({"data": rows}))
+    assert [(error["field"], error["code"]) for error in secret["errors"]] == [("password", "missing")]
+    assert [warning["field"] for warning in kept["warnings"]] == ["meta", "pixels"]
+    assert whole(api, "whole")["restrictions"] == {"maxClicks": 7}

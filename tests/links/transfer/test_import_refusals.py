@@ -120,6 +120,10 @@ KEYS = {
     "shortio": "originalURL path shortURL secureShortURL domain title tags createdAt expiresAt clicksLimit clicks"
     " password hasPassword",
     "rebrandly": "destination destinationUrl slashtag shortUrl domain title description tags clicks createdAt",
+    "linkly": "url full_url domain slug name note enabled deleted forward_params hide_referrer expiry_datetime"
+    " expiry_destination expiry_clicks og_title og_image utm_source clicks_total rules",
+    "tly": "short_url short_id long_url domain description expire_at_datetime expire_at_views has_password tags clicks"
+    " created_at meta",
     "dub": "key url shortLink link domain title description tags disabledAt expiresAt password clicks createdAt",
 }
 
