@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from django.core.management.base import CommandError
 
 from accounts.callers import personal_workspace
 from accounts.models import Workspace
 from accounts.selectors import user_of_email
 from domains.models import Domain
+from links.transfer.sealed_passwords import MAX_PASSPHRASE, MIN_PASSPHRASE
 
 
 def owner_of_email(email: str) -> Workspace:
@@ -16,6 +19,19 @@ def owner_of_email(email: str) -> Workspace:
     if account is None:
         raise CommandError(f"There is no account {email}.")
     return personal_workspace(account)
+
+
+def passphrase_in(file: Path | None) -> str | None:
+    """The first line of a file: an argument or a variable would show in the list of processes."""
+    if file is None:
+        return None
+    try:
+        passphrase = file.read_text().partition("\n")[0]
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"Cannot read {file}: {error}.") from None
+    if not MIN_PASSPHRASE <= len(passphrase) <= MAX_PASSPHRASE:
+        raise CommandError(f"A passphrase has from {MIN_PASSPHRASE} to {MAX_PASSPHRASE} characters.")
+    return passphrase
 
 
 def domain_with_host(owner: Workspace, host: str) -> Domain:

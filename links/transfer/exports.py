@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -28,6 +29,7 @@ from links.key_limits import condition_of
 from links.representations import changeable_fields
 from links.searches import NO_FILTERS, Filters
 from links.transfer.cells import guard, joined
+from links.transfer.sealed_passwords import Sealer
 
 BATCH = 1_000
 
@@ -48,6 +50,8 @@ _EXPRESSIONS = {
     "host": "d.host",
     "aliases": "ARRAY(SELECT code FROM links_code WHERE link_id = l.id AND kind = 'alias' ORDER BY id)",
     "has_password": "l.password IS NOT NULL",
+    # `_parsed` seals it.
+    "sealed_password": "CASE WHEN %(seals)s THEN l.password END",
     "clicks": "n.clicks",
     "created_at": "l.created_at",
     "updated_at": "l.updated_at",
@@ -80,10 +84,16 @@ def export_links(
     *,
     file_format: str,
     filters: Filters = NO_FILTERS,
+    sealer: Sealer | None = None,
     report: Callable[[int], None] = lambda _: None,
 ) -> Iterator[bytes]:
-    """Yield the file in chunks. The filters are those of the list. Calls ``report`` with the links of each batch."""
-    write = _WRITERS[ExportFormat(file_format)]
+    """Yield the file in chunks. The filters are those of the list. Calls ``report`` with the links of each batch.
+
+    With a ``sealer``, the file has the sealed hashes of passwords.
+    """
+    write = partial(
+        _WRITERS[ExportFormat(file_format)], columns=COLUMNS if sealer is None else SEALED_COLUMNS
+    )
     conditions = searches.search_for(owner, filters)
     match = (
         searches.in_list(filters.is_active, filters.is_archived) if conditions is None else conditions.match
@@ -92,7 +102,7 @@ def export_links(
     limits, of_key = condition_of(owner.key)
     if limits:
         match = f"{match} AND EXISTS (SELECT FROM links_link l WHERE l.id = s.link_id{limits})"
-    return write(_batches(match, values | of_key, report))
+    return write(_batches(match, values | of_key, sealer, report))
 
 
 def export_selected_links(
@@ -103,34 +113,39 @@ def export_selected_links(
     limits, values = condition_of(owner.key)
     values |= {"owner": owner.pk, "public_ids": identifiers}
     ids = [link for (link,) in fetch(_SELECTED.format(limits=limits), values)]
-    return _WRITERS[ExportFormat(file_format)]([_fetch_links(ids)])
+    return _WRITERS[ExportFormat(file_format)]([_fetch_links(ids)], columns=COLUMNS)
 
 
-def _batches(match: str, values: dict[str, Any], report: Callable[[int], None]) -> Iterator[list[Any]]:
+def _batches(
+    match: str, values: dict[str, Any], sealer: Sealer | None, report: Callable[[int], None]
+) -> Iterator[list[Any]]:
     """Scan all links and yield the matching ones of each batch, which may be empty."""
     query = _KEYS.format(match=match, after="", batch=BATCH)
     while keys := fetch(query, values):
         ids = [link for _, link, matches in keys if matches]
-        yield _fetch_links(ids) if ids else []
+        yield _fetch_links(ids, sealer) if ids else []
         report(len(ids))
         query = _KEYS.format(match=match, after=_AFTER, batch=BATCH)
         values |= {"created_at": keys[-1][0], "link": keys[-1][1]}
 
 
-def _fetch_links(ids: list[int]) -> list[Any]:
-    rows = fetch(_ROWS, {"ids": ids})
-    return [_parsed(_Exported._make(row)) for row in rows]
+def _fetch_links(ids: list[int], sealer: Sealer | None = None) -> list[Any]:
+    rows = fetch(_ROWS, {"ids": ids, "seals": sealer is not None})
+    return [_parsed(_Exported._make(row), sealer) for row in rows]
 
 
-def _parsed(link: Any) -> Any:
+def _parsed(link: Any, sealer: Sealer | None) -> Any:
     texts = ((name, getattr(link, name)) for name in _JSON)
-    return link._replace(**{name: orjson.loads(text) for name, text in texts if text is not None})
+    parsed = {name: orjson.loads(text) for name, text in texts if text is not None}
+    if sealer is not None and link.sealed_password is not None:
+        parsed["sealed_password"] = sealer.seal(link.sealed_password, link.short_code)
+    return link._replace(**parsed)
 
 
 # The writers keep no reference to a batch while the response waits for its client.
 
 
-def _as_lines(batches: Iterable[list[Any]]) -> Iterator[bytes]:
+def _as_lines(batches: Iterable[list[Any]], columns: Sequence[str]) -> Iterator[bytes]:  # the columns of CSV
     return map(_lines, batches)
 
 
@@ -138,11 +153,11 @@ def _lines(batch: list[Any]) -> bytes:
     return b"".join(orjson.dumps(_fields(link), option=orjson.OPT_APPEND_NEWLINE) for link in batch)
 
 
-def _as_csv(batches: Iterable[list[Any]]) -> Iterator[bytes]:
+def _as_csv(batches: Iterable[list[Any]], columns: Sequence[str]) -> Iterator[bytes]:
     page = StringIO(newline="")
     writer = csv.writer(page)
-    writer.writerow(COLUMNS)
-    for cells in map(_rows, batches):
+    writer.writerow(columns)
+    for cells in (_rows(batch, columns) for batch in batches):
         writer.writerows(cells)
         del cells
         yield page.getvalue().encode()
@@ -152,11 +167,11 @@ def _as_csv(batches: Iterable[list[Any]]) -> Iterator[bytes]:
     yield page.getvalue().encode()
 
 
-def _rows(batch: list[Any]) -> list[list[str]]:
-    return [_cells(link) for link in batch]
+def _rows(batch: list[Any], columns: Sequence[str]) -> list[list[str]]:
+    return [_cells(link, columns) for link in batch]
 
 
-_WRITERS: dict[ExportFormat, Callable[[Iterable[list[Any]]], Iterator[bytes]]] = {
+_WRITERS: dict[ExportFormat, Callable[..., Iterator[bytes]]] = {
     ExportFormat.CSV: _as_csv,
     ExportFormat.JSONL: _as_lines,
 }
@@ -176,9 +191,11 @@ def _fields(link: Any) -> dict[str, Any]:
         "createdAt": iso_utc(link.created_at),
         "updatedAt": iso_utc(link.updated_at),
         "status": link.status,
+        **({} if link.sealed_password is None else {SEALED_PASSWORD: link.sealed_password}),
     }
 
 
+SEALED_PASSWORD = "sealedPassword"  # noqa: S105 # a column
 _FIRST_COLUMNS = (
     "_id", "shortUrl", "domain", "shortCode", "customCode", "aliases", "originalUrl", "title", "description", "tags",
     "isActive", "expiresAt", "hasPassword", "redirectType", "clickCount", "createdAt", "updatedAt",
@@ -194,15 +211,16 @@ _FURTHER_FIELDS = [
 _IN_JSON = [field.name for field in _FURTHER_FIELDS if field.kind is Kind.JSON]
 # In the order of `_cells`. New fields come last.
 COLUMNS = (*_FIRST_COLUMNS, *(field.name for field in _FURTHER_FIELDS), "status")
+SEALED_COLUMNS = (*COLUMNS, SEALED_PASSWORD)
 
 
-def _cells(link: Any) -> list[str]:
+def _cells(link: Any, columns: Sequence[str]) -> list[str]:
     fields = _fields(link)
     fields |= fields["restrictions"] | {
         f"utm{key.capitalize()}": value for key, value in fields["utm"].items()
     }
     fields |= {name: _json_cell(fields[name]) for name in _IN_JSON}
-    return [_cell(fields.get(name)) for name in COLUMNS]
+    return [_cell(fields.get(name)) for name in columns]
 
 
 def _cell(value: Any) -> str:

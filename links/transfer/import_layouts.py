@@ -77,6 +77,7 @@ def _own(row: Row) -> Fields:
         "shortCode": row.get("shortcode"),
         "aliases": split_cell(row.get("aliases")),
         "hasPassword": boolean(row.get("haspassword")),
+        "sealedPassword": row.get("sealedpassword"),
         "utm": without_empty(utm) or None if isinstance(utm, dict) else utm,
         "restrictions": without_empty(restrictions) or None
         if isinstance(restrictions, dict)

@@ -35,6 +35,7 @@ from links.models import Link, UtmTemplate
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN
+from links.transfer.sealed_passwords import Opener
 from links.transfer.serializers import ImportedLinkSerializer
 from links.utm_templates.services import get_template
 
@@ -64,6 +65,7 @@ def import_links(
     dry_run: bool,
     passwords: int | None = None,
     template: UtmTemplate | None = None,
+    passphrase: str | None = None,
 ) -> Iterator[Result]:
     """Yield a result for each row, batch by batch. A failure in a later batch keeps the stored ones.
 
@@ -79,6 +81,7 @@ def import_links(
         dry_run=dry_run,
         passwords=passwords,
         template=template,
+        passphrase=passphrase,
     )
     finish = DryRun(owner).verdicts if dry_run else partial(store_drafts, owner)
 
@@ -118,6 +121,7 @@ def import_content(
     dry_run: bool,
     domain_id: str | None = None,
     utm_template_id: str | None = None,
+    passphrase: str | None = None,
 ) -> Imported:
     """Import a whole file in one call. Raises Unreadable, NotFound or DomainNotActive, and then writes nothing."""
     template = None if utm_template_id is None else get_template(owner, utm_template_id)
@@ -135,6 +139,7 @@ def import_content(
         dry_run=dry_run,
         passwords=rules.MAX_PASSWORDS,
         template=template,
+        passphrase=passphrase,
     )
     return Imported(source.layout, dry_run, list(results))
 
@@ -150,6 +155,7 @@ class _Importer:
         dry_run: bool,
         passwords: int | None,
         template: UtmTemplate | None,
+        passphrase: str | None,
     ) -> None:
         self._drafting = drafting
         self._rules = ImportedLinkSerializer()
@@ -158,6 +164,7 @@ class _Importer:
         self._is_own = layout == OWN
         self._dry_run = dry_run
         self._passwords = passwords
+        self._opener = Opener(passphrase)
         self._shared = {} if template is None else {"utm_template_id": str(template.public_id)}
         self._domains = dict.fromkeys([None, "", *settings.BASE_HOSTS], BASE_ID)
         # Links of other services on a domain that is not active go to the default domain, as if it were no domain.
@@ -180,15 +187,20 @@ class _Importer:
         # A layout gives only known fields, so there is nothing to warn about.
         fields, _ = self._handling.read(self._rules, row)
         fields["domain_id"] = self._domain_id or self._domain_of(host)
-        had_password = fields.pop("has_password", False)
-        if fields.get("password") is None:
-            if had_password:
-                raise InvalidFields([FieldError("password", "missing", _NO_PASSWORD)])
-        else:
+        had_password, sealed = fields.pop("has_password", False), fields.pop("sealed_password", None)
+        password_hash = None
+        if fields.get("password") is not None:
             self._spend_password()
+        elif sealed is not None:
+            password_hash = self._opener.open(sealed, fields.get("short_code"))
+        elif had_password:
+            raise InvalidFields([FieldError("password", "missing", _NO_PASSWORD)])
         if self._dry_run:
             fields.pop("password", None)
-        return self._drafting.draft(fields | self._shared)
+        draft = self._drafting.draft(fields | self._shared)
+        if password_hash is not None:
+            draft.link.password = password_hash
+        return draft
 
     def _former(self, host: Any, draft: Draft) -> str | None:
         """The host if the link gets another one. The default domain may have several."""

@@ -96,9 +96,19 @@ describe_transfers = describe(
     export_urls=Operation(
         "exportUrls",
         "Export your short links, or those that match the filters.",
-        description="Newest first. The file can be imported again. It contains no passwords.",
+        description="Newest first. The file can be imported again. It contains no passwords; `POST` seals them.",
         files=_FILES,
         errors=[BAD_TAGS, BAD_STATUS, BAD_ARCHIVED, domain_not_found(), Busy()],
+    ),
+    export_sealed=Operation(
+        "exportUrlsWithPasswords",
+        "Export your short links with sealed passwords.",
+        description="As `GET /api/urls/export`, with the column `sealedPassword`: the hash of a link's password, which"
+        " only `POST /api/urls/import` with the same passphrase can open. So protected links move to another workspace"
+        " or installation. For administrators, with an account key or a token.",
+        files=_FILES,
+        examples=[{"passphrase": "twelve white horses"}],
+        errors=[invalid("passphrase"), BAD_TAGS, BAD_STATUS, BAD_ARCHIVED, domain_not_found(), Busy()],
     ),
     export_selected=Operation(
         "exportSelectedUrls",

@@ -13,6 +13,7 @@ from links.serializer_fields import InheritedCodeField
 from links.serializers import CreateLinkSerializer, ListFilters
 from links.transfer.exports import ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
+from links.transfer.sealed_passwords import MAX_CELL, MAX_PASSPHRASE, MIN_PASSPHRASE
 
 MAX_CLICKS = 1_000_000_000_000
 MAX_ALIASES = 50
@@ -23,6 +24,7 @@ class ImportedLinkSerializer(CreateLinkSerializer):
     shortCode = InheritedCodeField(source="short_code", required=False)
     aliases = List(child=InheritedCodeField(), required=False, max_length=MAX_ALIASES)
     hasPassword = Boolean(source="has_password", required=False)
+    sealedPassword = Text(source="sealed_password", required=False, max_length=MAX_CELL)
     clickCount = Integer(source="clicks", required=False, min_value=0, max_value=MAX_CLICKS)
     createdAt = DateTime(source="created_at", required=False)
 
@@ -48,6 +50,11 @@ class ImportSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="The `_id` of a UTM template for all links.",
     )
+    passphrase = Text(
+        required=False,
+        max_length=MAX_PASSPHRASE,
+        help_text="Of a file with sealed passwords, from `POST /api/urls/export`.",
+    )
     dryRun = Boolean(
         source="dry_run", default=True, help_text="Whether to only report the result of each row."
     )
@@ -64,6 +71,14 @@ class _WithFormat(serializers.Serializer[Any]):
 
 class ExportQuery(_WithFormat, ListFilters):
     """The links that match the filters of a list."""
+
+
+class SealedExportSerializer(serializers.Serializer[Any]):
+    passphrase = Text(
+        min_length=MIN_PASSPHRASE,
+        max_length=MAX_PASSPHRASE,
+        help_text="Seals the passwords. Whoever imports the file needs it; the service does not keep it.",
+    )
 
 
 class SelectedExportSerializer(_WithFormat, BulkDeleteSerializer):

@@ -13,6 +13,7 @@ from accounts.admission import costly_call
 from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
 from accounts.callers import account_of, workspace_of
 from accounts.downloads import Download
+from accounts.password_hashing import link_hashing
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client
 from common.rest.access import Access
@@ -24,18 +25,30 @@ from links.searches import filters_of
 from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
 from links.transfer.imports import import_content, import_results, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
-from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
+from links.transfer.sealed_passwords import Sealer
+from links.transfer.serializers import (
+    ExportQuery,
+    ImportSerializer,
+    SealedExportSerializer,
+    SelectedExportSerializer,
+)
 
 
 @describe_transfers
 class TransferViewSet(ApiViewSet):
-    queries = {"export_urls": ExportQuery}
+    queries = {"export_urls": ExportQuery, "export_sealed": ExportQuery}
     access = {
         "import_urls": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "export_urls": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        # Whoever has a hash can try passwords without limit, at home.
+        "export_sealed": Access(Role.ADMIN, None),
         "export_selected": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    bodies = {"import_urls": ImportSerializer, "export_selected": SelectedExportSerializer}
+    bodies = {
+        "import_urls": ImportSerializer,
+        "export_sealed": SealedExportSerializer,
+        "export_selected": SelectedExportSerializer,
+    }
 
     def before_body(self, request: Request) -> None:
         if self.action == "import_urls":
@@ -61,14 +74,25 @@ class TransferViewSet(ApiViewSet):
 
     @action(detail=False, url_path="export")
     def export_urls(self, request: Request) -> StreamingHttpResponse:
+        # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
+        return self._export(request, has_content=request.method == "GET")
+
+    @export_urls.mapping.post
+    def export_sealed(self, request: Request) -> StreamingHttpResponse:
+        passphrase = self.read_body()["passphrase"]
+        with link_hashing.admit(f"account {account_of(request).pk}"):
+            sealer = Sealer(passphrase)
+        return self._export(request, sealer=sealer)
+
+    def _export(
+        self, request: Request, *, sealer: Sealer | None = None, has_content: bool = True
+    ) -> StreamingHttpResponse:
         options = self.read_query()
         file_format = ExportFormat(options.pop("file_format"))
-        # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
-        wants_content = request.method == "GET"
         owner = workspace_of(request)
         chunks: Iterable[bytes] = ()
-        if wants_content:
-            links = export_links(owner, file_format=file_format, filters=filters_of(options))
+        if has_content:
+            links = export_links(owner, file_format=file_format, filters=filters_of(options), sealer=sealer)
             chunks = Download(links, workspace=owner.pk, account=account_of(request).pk)
         response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[file_format])
         response["Content-Disposition"] = _disposition(file_format)

@@ -13,7 +13,7 @@ from common.errors import ServiceError
 from common.http.short_urls import BASE_ID
 from common.long_commands import STATUS, Interruption, Progress
 from links.bulk.services import MAX_ITEMS
-from links.transfer.command_options import domain_with_host, owner_of_email
+from links.transfer.command_options import domain_with_host, owner_of_email, passphrase_in
 from links.transfer.import_files import ImportFile, Source, read
 from links.transfer.import_layouts import NAMES
 from links.transfer.imports import Result, import_links, imported_address
@@ -45,6 +45,10 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--from-row", type=int, default=1, metavar="ROW", help="skip earlier rows, to continue an import"
+        )
+
+        parser.add_argument(
+            "--passphrase-file", type=Path, help="file whose first line is the passphrase of sealed passwords"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -95,12 +99,17 @@ class _Run:
 
     def _import(self, owner: Workspace, source: Source, file: ImportFile) -> None:
         domain_id = _domain_id(owner, self._options["domain"])
+        passphrase = passphrase_in(self._options["passphrase_file"])
         with (
             Interruption() as interruption,
             Progress(sys.stderr, "import_links", unit="read", total=file.size, is_bytes=True) as progress,
         ):
             for result in import_links(
-                owner=owner, source=source, domain_id=domain_id, dry_run=not self._options["apply"]
+                owner=owner,
+                source=source,
+                domain_id=domain_id,
+                dry_run=not self._options["apply"],
+                passphrase=passphrase,
             ):
                 self.row += 1
                 self.verdicts += 1
