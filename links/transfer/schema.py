@@ -96,7 +96,7 @@ describe_transfers = describe(
     export_urls=Operation(
         "exportUrls",
         "Export your short links, or those that match the filters.",
-        description="Newest first. The file can be imported again. It contains no passwords; `POST` seals them.",
+        description="Newest first. The file can be imported again. It contains no passwords; see `sealed-export`.",
         files=_FILES,
         errors=[BAD_TAGS, BAD_STATUS, BAD_ARCHIVED, domain_not_found(), Busy()],
     ),

@@ -53,7 +53,7 @@ class ImportSerializer(serializers.Serializer[Any]):
     passphrase = Text(
         required=False,
         max_length=MAX_PASSPHRASE,
-        help_text="Of a file with sealed passwords, from `POST /api/urls/export`.",
+        help_text="Of a file with sealed passwords, from `POST /api/urls/sealed-export`.",
     )
     dryRun = Boolean(
         source="dry_run", default=True, help_text="Whether to only report the result of each row."

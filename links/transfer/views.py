@@ -77,7 +77,7 @@ class TransferViewSet(ApiViewSet):
         # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
         return self._export(request, has_content=request.method == "GET")
 
-    @export_urls.mapping.post
+    @action(detail=False, methods=["post"], url_path="sealed-export")
     def export_sealed(self, request: Request) -> StreamingHttpResponse:
         passphrase = self.read_body()["passphrase"]
         with link_hashing.admit(f"account {account_of(request).pk}"):

@@ -74,7 +74,7 @@ DOCUMENTED = {
     ("POST", "/api/urls/move"),
     ("POST", "/api/urls/import"),
     ("GET", "/api/urls/export"),
-    ("POST", "/api/urls/export"),
+    ("POST", "/api/urls/sealed-export"),
     ("POST", "/api/urls/bulk-export"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),

@@ -104,7 +104,7 @@ TABLE = {
         EDITOR, 200, {"content": "originalUrl\nhttps://example.com/\n"}, scope=Scope.URLS_WRITE
     ),
     "GET /api/urls/export": Row(VIEWER, 200, scope=Scope.URLS_READ),
-    "POST /api/urls/export": Row(ADMIN, 200, {"passphrase": "twelve white horses"}),
+    "POST /api/urls/sealed-export": Row(ADMIN, 200, {"passphrase": "twelve white horses"}),
     "POST /api/urls/bulk-export": Row(VIEWER, 200, {"ids": ["link"]}, scope=Scope.URLS_READ),
     "GET /api/urls/stats": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/urls/domains/available": Row(VIEWER, 200, scope=Scope.URLS_READ),

@@ -25,7 +25,7 @@ PASSPHRASE = "twelve white horses"
 
 
 def sealed(client: APIClient, passphrase: Any = PASSPHRASE, **query: str) -> Any:
-    path = "/api/urls/export?" + "&".join(f"{name}={value}" for name, value in query.items())
+    path = "/api/urls/sealed-export?" + "&".join(f"{name}={value}" for name, value in query.items())
     response: Any = client.post(path, {"passphrase": passphrase})
     return response
 
