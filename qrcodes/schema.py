@@ -118,10 +118,11 @@ describe_qr_codes = describe(
     ),
     sheet=Operation(
         "downloadQrSheet",
-        f"Print the QR codes of up to {MAX_LINKS} short links on sheets.",
+        f"Print the QR codes of up to {MAX_LINKS} short links on sheets, or pack them as files.",
         description="Each code has the title and the short URL of its link below it, without characters that are"
-        " neither Latin, Greek nor Cyrillic. Every code has been decoded. Stores no QR code.",
-        files={_PDF: _FILES[_PDF]},
+        " neither Latin, Greek nor Cyrillic. With `archive` the answer is a ZIP with a file for each link. Every code"
+        " has been decoded. Stores no QR code.",
+        files={_PDF: _FILES[_PDF], "application/zip": _FILES[_PDF]},
         examples=[{"urlIds": [ID], "paper": "a4", "columns": 3}],
         placeholders={"urlIds": OWN_IDS},
         errors=[

@@ -37,7 +37,7 @@ from qrcodes.design import (
 from qrcodes.lettering import undrawable
 from qrcodes.models import MAX_DESIGN_NAME
 from qrcodes.representations import saved_design
-from qrcodes.sheets import DEFAULT_COLUMNS, MAX_COLUMNS, MAX_LINKS, MIN_COLUMNS, Paper
+from qrcodes.sheets import DEFAULT_COLUMNS, MAX_COLUMNS, MAX_LINKS, MIN_COLUMNS, Archive, Paper
 
 
 class LogoParser(StrictJSONParser):
@@ -194,6 +194,12 @@ class UpdateQrDesignSerializer(CreateQrDesignSerializer):
 
 
 class QrSheetSerializer(DesignSerializer):
+    archive = choice_field(
+        choices=Archive.values,
+        default=None,
+        allow_null=True,
+        help_text="Instead of sheets: a ZIP with a file of this format for each link.",
+    )
     urlIds = List(
         child=Text(),
         source="url_ids",

@@ -1,14 +1,18 @@
-"""A sheet with the QR codes of many links, each with its title and short URL, as pages of a PDF to print and cut."""
+"""The QR codes of many links: on sheets of a PDF to print, with titles and short URLs, or as a ZIP of files."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from django.db.models import TextChoices
+from django.utils import timezone
 
 from accounts.models import Workspace
 from common.colors import BLACK
@@ -17,7 +21,7 @@ from links.codes import short_url_of
 from links.errors import url_not_found
 from links.models import Link, limits_of
 from qrcodes.design import Design
-from qrcodes.files import require_readable
+from qrcodes.files import checked_file, file_name, require_readable
 from qrcodes.lettering import Line, fitted, shortened, undrawable, width
 from qrcodes.pdf import POINTS_PER_MM, Pdf, code, placed, text
 from qrcodes.raster import png
@@ -32,6 +36,13 @@ SIZE = 500
 _EDGE, _GAP, _CAPTION = 12, 6, 9
 # The usual and the least size in points. A title may be shortened sooner than an address, which people type.
 _TITLE_SIZES, _ADDRESS_SIZES = (9, 7.5), (7.5, 4)
+
+
+class Archive(TextChoices):
+    """The format of the files in a ZIP."""
+
+    PNG = "png"
+    SVG = "svg"
 
 
 class Paper(TextChoices):
@@ -74,6 +85,27 @@ def sheet(
         ]
         file.add_page(page.width, page.height, "".join(drawing))
     return file.finished()
+
+
+def archive(
+    links: Sequence[Link], design: Design, default_logo: bytes | None, *, image_format: str, draw: Draw
+) -> bytes:
+    """A ZIP with one file for each link, in the order of the links. Raises NotReadable."""
+    design = replace(design, size=SIZE, format=image_format)
+    design = with_default_logo(content_of(links[0]), design, default_logo)
+    at = timezone.now().timetuple()[:6]
+    names = Counter[str]()
+    content = BytesIO()
+    with ZipFile(content, "w", ZIP_DEFLATED) as file:
+        for link in dict.fromkeys(links):
+            name = file_name(link.custom_code or link.short_code, link.title, image_format)
+            # Links on different domains may have the same code and title.
+            names[name] += 1
+            unique = name if names[name] == 1 else f"{names[name]}-{name}"
+            address = content_of(link)
+            drawn = draw(b"file" + digest_of(address, design), partial(checked_file, address, design))
+            file.writestr(ZipInfo(unique, at), drawn, ZIP_DEFLATED)
+    return content.getvalue()
 
 
 class _Page(NamedTuple):

@@ -40,7 +40,7 @@ from qrcodes.serializers import (
     QrSheetSerializer,
     UpdateQrDesignSerializer,
 )
-from qrcodes.sheets import links_of_sheet, sheet
+from qrcodes.sheets import archive, links_of_sheet, sheet
 
 
 @describe_qr_codes
@@ -107,15 +107,16 @@ class QrCodeViewSet(ApiViewSet):
         design = self.read_body()
         links = links_of_sheet(workspace_of(request), design.pop("url_ids"))
         network = _network(request)
-        pages = sheet(
-            links,
-            paper=design.pop("paper"),
-            columns=design.pop("columns"),
-            default_logo=None if "logo" in design else settings.BRAND_LOGO,
-            design=Design(**design),
-            draw=lambda digest, code: drawing_queue.image(digest, network, code),
-        )
-        return _download(pages, f"qr-codes-{timezone.now():%Y-%m-%d}.pdf")
+        paper, columns, image_format = design.pop("paper"), design.pop("columns"), design.pop("archive")
+        drawing: Any = {
+            "default_logo": None if "logo" in design else settings.BRAND_LOGO,
+            "design": Design(**design),
+            "draw": lambda digest, code: drawing_queue.image(digest, network, code),
+        }
+        name = f"qr-codes-{timezone.now():%Y-%m-%d}"
+        if image_format is not None:
+            return _download(archive(links, image_format=image_format, **drawing), f"{name}.zip")
+        return _download(sheet(links, paper=paper, columns=columns, **drawing), f"{name}.pdf")
 
 
 def _warn_of_colors(request: Request, code: DesignFields) -> None:
@@ -128,7 +129,8 @@ def _network(request: Request) -> str:
 
 
 def _download(file: bytes, name: str) -> HttpResponse:
-    response = HttpResponse(file, CONTENT_TYPES[name.rpartition(".")[2]])
+    extension = name.rpartition(".")[2]
+    response = HttpResponse(file, CONTENT_TYPES.get(extension, "application/zip"))
     response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     return response
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.http import HttpResponse
@@ -14,7 +16,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from qrcodes.models import QrCode
 from testing.accounts.accounts import key_client
-from testing.pictures import data_uri, decoded, file_of, logo, pages
+from testing.domains.domains import active_domain
+from testing.pictures import data_uri, decoded, file_of, logo, pages, read
 from testing.refusals import broken_rules
 
 PATH = "/api/qr-codes/sheet"
@@ -90,6 +93,31 @@ def test_a_sheet_has_every_design(
     assert set(decoded(page)) == contents(links[:3])
 
 
+@pytest.mark.parametrize("image_format", ["png", "svg"])
+def test_a_zip_has_a_file_for_each_code(
+    api: APIClient, alice: NewAccount, make_link: MakeLink, image_format: str
+) -> None:
+    domain = active_domain(alice.workspace)
+    links = [
+        make_link(customCode="spring", title="Spring sale"),
+        make_link(customCode="spring", title="Spring sale", domainId=str(domain.public_id)),
+        make_link(customCode="autumn"),
+    ]
+    response = send(api, [*links, links[0]], archive=image_format, frameText="Scan me")
+    assert (response.status_code, response["Content-Type"]) == (200, "application/zip")
+    assert response["Content-Disposition"] == f'attachment; filename="qr-codes-{timezone.now():%Y-%m-%d}.zip"'
+    with ZipFile(BytesIO(response.content)) as file:
+        assert file.testzip() is None
+        assert file.namelist() == [
+            f"qr-spring-Spring-sale.{image_format}",
+            f"2-qr-spring-Spring-sale.{image_format}",
+            f"qr-autumn.{image_format}",
+        ]
+        found = [read(file.read(name), image_format) for name in file.namelist()]
+    assert found == [[f"{link['shortUrl']}?qr=1"] for link in links]
+    assert not QrCode.objects.exists()
+
+
 def test_a_sheet_has_the_operators_logo_unless_the_design_has_none(
     settings: Settings, api: APIClient, links: list[dict[str, Any]]
 ) -> None:
@@ -130,6 +158,7 @@ def test_an_unknown_link_is_404(api: APIClient, links: list[dict[str, Any]], ide
         ({"urlIds": ["x"] * 101}, [("urlIds", "max_length")]),
         ({"urlIds": [5]}, [("urlIds.0", "invalid")]),
         ({"paper": "a5"}, [("paper", "invalid_choice")]),
+        ({"archive": "pdf"}, [("archive", "invalid_choice")]),
         ({"columns": 0}, [("columns", "min_value")]),
         ({"columns": 7}, [("columns", "max_value")]),
         ({"frameText": "\u0007"}, [("frameText", "character")]),

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -182,8 +183,14 @@ def test_the_selected_links_are_printed_on_sheets(
         )
         dialog.get_by_label("Codes side by side").select_option("4")
         with page.expect_download() as saved:
-            dialog.get_by_role("button", name="Download PDF").click()
+            dialog.get_by_role("button", name="Download").click()
         expect(dialog).to_have_count(0)
+        page.get_by_role("button", name="QR sheet").click()
+        dialog.get_by_label("Download as").select_option("SVG files (ZIP)")
+        with page.expect_download() as packed:
+            dialog.get_by_role("button", name="Download").click()
+        with ZipFile(packed.value.path()) as file:
+            assert len(file.namelist()) == 10
         assert visit.errors() == []
         [sheet] = pages(saved.value.path().read_bytes(), 200 / 72)
     codes = {f"http://sho.rt/code{number}?qr=1" for number in range(10, 20)}

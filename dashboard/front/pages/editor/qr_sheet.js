@@ -12,11 +12,13 @@ import { DesignChoice } from "./qr_saved.js";
 const PAPERS = /** @type {const} */ (["a4", "letter"]);
 const COLUMNS = [1, 2, 3, 4, 5, 6];
 const USUAL_COLUMNS = 3;
+const FILES = /** @type {const} */ (["pdf", "png", "svg"]);
 
 /** @param {{ids: string[], onDone: () => void}} properties */
 export function Sheet({ ids, onDone }) {
     const sending = useMemo(() => new Sending(), []);
     const chosen = useSignal("");
+    const as = useSignal(/** @type {typeof FILES[number]} */ ("pdf"));
     useEffect(() => {
         loadDesigns().then(designs => (chosen.value = designs.find(({ isDefault }) => isDefault)?._id ?? ""), report);
     }, []);
@@ -26,8 +28,9 @@ export function Sheet({ ids, onDone }) {
         const isDone = await sending.run(async () => {
             const design = chosen.value === "" ? usualDesign() : designOf(await readDesign(chosen.value));
             const { size: _size, widthMm: _width, ...fields } = fieldsOf(design);
-            const paper = /** @type {typeof PAPERS[number]} */ (form.get("paper"));
-            save(await readSheet({ ...fields, urlIds: ids, paper, columns: Number(form.get("columns")) }));
+            const paper = /** @type {typeof PAPERS[number]} */ (form.get("paper") ?? PAPERS[0]);
+            const archive = /** @type {"png" | "svg" | null} */ (as.value === "pdf" ? null : as.value);
+            save(await readSheet({ ...fields, urlIds: ids, paper, columns: Number(form.get("columns") ?? USUAL_COLUMNS), archive }));
         });
         if (isDone) onDone();
     };
@@ -35,7 +38,13 @@ export function Sheet({ ids, onDone }) {
         <form class="stack" onSubmit=${submit}>
             <p>${t("sheet.text")}</p>
             <${DesignChoice} chosen=${chosen.value} onChoose=${(/** @type {string} */ id) => (chosen.value = id)} />
-            <div class="grid">
+            <label>
+                ${t("sheet.files")}
+                <select name="files" onChange=${(/** @type {any} */ event) => (as.value = event.target.value)}>
+                    ${FILES.map(file => html`<option key=${file} value=${file} selected=${file === as.value}>${t(`sheet.${file}`)}</option>`)}
+                </select>
+            </label>
+            ${as.value === "pdf" && html`<div class="grid">
                 <label>
                     ${t("sheet.paper")}
                     <select name="paper">${PAPERS.map(paper => html`<option key=${paper} value=${paper}>${t(`sheet.${paper}`)}</option>`)}</select>
@@ -46,7 +55,7 @@ export function Sheet({ ids, onDone }) {
                         ${COLUMNS.map(count => html`<option key=${count} value=${count} selected=${count === USUAL_COLUMNS}>${count}</option>`)}
                     </select>
                 </label>
-            </div>
+            </div>`}
             <div class="actions"><${Submit} sending=${sending} label=${t("sheet.download")} /></div>
         </form>
     `;
