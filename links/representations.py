@@ -188,12 +188,15 @@ WHOLE_URL = Representation(
     moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
 )
 
+_OF_NEW = "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive status createdAt"
 created_link = WHOLE_URL.pick(
     "NewUrl",
-    "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive status createdAt",
+    _OF_NEW,
     clickCount=lambda _: 0,
     status=lambda link: link.status_after(0),
 )
+# The same fields of a link that was not created now.
+found_link = WHOLE_URL.pick("", _OF_NEW)
 listed_link = WHOLE_URL.pick(
     "ListedUrl",
     "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"

@@ -37,6 +37,7 @@ from links.errors import (
     NotRestorable,
     domain_not_found,
 )
+from links.existing import NOT_COMPARABLE
 from links.fields import Device, RedirectType
 from links.guess_counts import too_many_guesses
 from links.list_counts import COUNT_LIMIT
@@ -198,7 +199,10 @@ describe_links = describe(
         "Create a short link.",
         "The new link, which works already.",
         description="Only `originalUrl` is required. The service generates a `shortCode`; a `customCode` replaces it"
-        " in the `shortUrl`.",
+        " in the `shortUrl`. With `findIfExists`, a link on the same domain that leads to the same URL and has all"
+        " given values is returned instead: an active one before others, then the oldest. Of parallel such calls, one"
+        " creates the link.",
+        also={200: "With `findIfExists`: the link that exists already."},
         examples=[
             {"originalUrl": "https://example.com/"},
             {
@@ -206,9 +210,11 @@ describe_links = describe(
                 "restrictions": {"maxClicks": 1000},
                 "redirectType": 301,
             },
+            {**_example("originalUrl"), "findIfExists": True},
         ],
         errors=[
             invalid("originalUrl"),
+            InvalidFields([NOT_COMPARABLE]),
             *_BAD_NEW_LINK,
         ],
         next_operations=_NEXT_OPERATIONS,

@@ -175,7 +175,7 @@ class _ActiveByDefault(Boolean):
         return (True, True) if data is None else super().validate_empty_values(data)
 
 
-class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields):
+class NewLinkSerializer(_FieldsOfNewLink, _WritableFields):
     isActive = _ActiveByDefault(
         source="is_active",
         required=False,
@@ -184,7 +184,15 @@ class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields):
     )
 
 
-class UpsertLinkSerializer(CreateLinkSerializer):
+class CreateLinkSerializer(NewLinkSerializer):
+    findIfExists = Boolean(
+        source="find_if_exists",
+        required=False,
+        help_text="Return a link of the workspace that has all these values already, if there is one. Default: false.",
+    )
+
+
+class UpsertLinkSerializer(NewLinkSerializer):
     externalId = Text(
         source="external_id",
         characters=BY_NAME["externalId"].characters,

@@ -48,6 +48,9 @@ from links.serializers import (
     UpsertLinkSerializer,
 )
 
+# What replaces the status and the message of a creation.
+FOUND = {"http_status": 200, "message": "A URL with these values exists already."}
+
 
 @describe_links
 class LinkViewSet(ApiViewSet):
@@ -92,16 +95,21 @@ class LinkViewSet(ApiViewSet):
         has_etag=True,
     )
     def create(self, request: Request) -> tuple[dict[str, Any], Version]:
-        fields = self.read_body()
+        fields, is_new = self.read_body(), True
         with admit_password_of_account(account_of(request).pk, fields):
             workspace = workspace_of(request)
-            link = services.create_link(owner=workspace, creator=account_of(request), **fields)
+            named: dict[str, Any] = {"owner": workspace, "creator": account_of(request)}
+            if fields.pop("find_if_exists", False):
+                link, is_new = services.find_or_create_link(**named, **fields)
+            else:
+                link = services.create_link(**named, **fields)
         domain = representations.link_domain(address_of(link.domain))
-        url = representations.created_link(link)
+        url = representations.created_link(link) if is_new else representations.found_link(link)
         if may_read_links(workspace) and self.prefers_representation:
             link = selectors.get_link(workspace, str(link.public_id))
             url = representations.whole_link(link, workspace, account_of(request))
-        return {"url": url, "domain": domain}, representations.version_of(link, url, is_new=True)
+        values = {"url": url, "domain": domain, **({} if is_new else FOUND)}
+        return values, representations.version_of(link, url, is_new=is_new)
 
     @returns(200, url=representations.WHOLE_URL, has_etag=True)
     def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:

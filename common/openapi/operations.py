@@ -172,7 +172,8 @@ class Operation:
 
     ``files`` are the responses other than JSON, by media type. ``errors`` are the action's own errors, and
     ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
-    replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
+    replaced its ``placeholders``. ``parameters`` are those that the view does not declare, and ``also``
+    describes successful responses of the same shape with other statuses.
     """
 
     id: str
@@ -183,6 +184,7 @@ class Operation:
     examples: Sequence[Mapping[str, Any]] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     parameters: Sequence[OpenApiParameter] = ()
+    also: Mapping[int, str] = field(default_factory=dict)
     errors: Sequence[Exception] = ()
     description: str = field(kw_only=True)
     next_operations: NextOperations | None = None
@@ -212,7 +214,9 @@ def _schema(
     )
     returned: Returned | None = getattr(action, "returned", None)
     if returned is not None:
-        responses[returned.status] = _success(operation, returned)
+        success = responses[returned.status] = _success(operation, returned)
+        for status, words in operation.also.items():
+            responses[status] = OpenApiResponse(success.response, words, success.examples)
     responses |= {(200, media_type): file for media_type, file in operation.files.items()}
     if name in view.queries:
         parameters.append(view.queries[name])
