@@ -49,6 +49,7 @@ from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
 from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
     MAX_TAG,
+    AccountIdField,
     ArchivedField,
     CodeField,
     CountryField,
@@ -59,7 +60,12 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import CreateLinkSerializer, UpdateLinkSerializer, UpsertLinkSerializer
+from links.serializers import (
+    CreateLinkSerializer,
+    DuplicateLinkSerializer,
+    UpdateLinkSerializer,
+    UpsertLinkSerializer,
+)
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -90,7 +96,7 @@ class _ChosenParameterExtension(OpenApiSerializerFieldExtension):
 
 
 # drf-spectacular derives the minimum length from ``allow_blank``.
-for _serializer in (CreateLinkSerializer, UpsertLinkSerializer):
+for _serializer in (CreateLinkSerializer, DuplicateLinkSerializer, UpsertLinkSerializer):
     annotate(
         _serializer,
         {
@@ -111,6 +117,7 @@ BAD_FIELDS = (
 )
 BAD_STATUS = invalid("status", "status", str(StatusesField.default_error_messages["status"]))
 BAD_ARCHIVED = invalid("archived", "archived", str(ArchivedField.default_error_messages["archived"]))
+BAD_CREATOR = invalid("creator", "id", str(AccountIdField.default_error_messages["id"]))
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
 
 
@@ -219,6 +226,17 @@ describe_links = describe(
         ],
         next_operations=_NEXT_OPERATIONS,
     ),
+    duplicate=Operation(
+        "duplicateUrl",
+        "Create a copy of a short link.",
+        "The new link, which works already.",
+        description="It has the settings of the link, its tags and password, but another code and no clicks,"
+        " `customCode` and `externalId`. Sent fields replace those of the link; with another `originalUrl`, the copy"
+        " has no `targetUrl` unless it is sent. The rules are those of a creation. A key needs `urls:read`, too.",
+        examples=[{}, {"title": "Spring sale in May"}],
+        errors=[invalid("originalUrl"), *_BAD_NEW_LINK],
+        next_operations=_NEXT_OPERATIONS,
+    ),
     list=Operation(
         "listUrls",
         "List your short links page by page.",
@@ -230,6 +248,8 @@ describe_links = describe(
             BAD_TAGS,
             BAD_STATUS,
             BAD_ARCHIVED,
+            BAD_CREATOR,
+            invalid_destination("destination"),
             domain_not_found(),
         ],
     ),

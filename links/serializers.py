@@ -33,6 +33,7 @@ from links.rules import MAX_TAGS
 from links.searches import ALL, ANY
 from links.serializer_fields import (
     MAX_TAG,
+    AccountIdField,
     ArchivedField,
     CodeField,
     CountryField,
@@ -192,6 +193,15 @@ class CreateLinkSerializer(NewLinkSerializer):
     )
 
 
+class DuplicateLinkSerializer(NewLinkSerializer):
+    originalUrl = DestinationField(
+        source="destination", required=False, help_text="Default: that of the link, with its `targetUrl`."
+    )
+    domainId = Text(
+        source="domain_id", required=False, allow_null=True, help_text="Default: the domain of the link."
+    )
+
+
 class UpsertLinkSerializer(NewLinkSerializer):
     externalId = Text(
         source="external_id",
@@ -273,6 +283,9 @@ class ListFilters(serializers.Serializer[Any]):
     createdBefore = DateTime(
         source="created_before", required=False, help_text="Only links that were created before this time."
     )
+    createdAfter = DateTime(
+        source="created_after", required=False, help_text="Only links that were created after this time."
+    )
     expiresWithin = QueryInteger(
         source="expires_within",
         required=False,
@@ -284,6 +297,16 @@ class ListFilters(serializers.Serializer[Any]):
         source="domain_id",
         required=False,
         help_text=f"Only links on the domain with this `id`; `{BASE_ID}` is the default domain.",
+    )
+    creator = AccountIdField(
+        required=False, help_text="Only links that the account with this `_id` created in the workspace."
+    )
+    hasPassword = QueryBoolean(
+        source="has_password", required=False, help_text="Only links with a password, or without one."
+    )
+    destination = DestinationField(
+        required=False,
+        help_text="Only links that lead to this URL: their `targetUrl`, or else their `originalUrl`.",
     )
 
 

@@ -82,15 +82,18 @@ def _new_link(
     destination: Destination,
     creator: User | None = None,
     domain_id: str | None = None,
+    password_hash: str | None = None,
     **fields: Any,
 ) -> tuple[Link, Mapping[str, Any], list[Address]]:
-    """An unsaved link, its fields with those of its template, and its URLs."""
+    """An unsaved link, its fields with those of its template, and its URLs. ``password_hash`` is that of another."""
     fields = Templates(owner).apply(fields)
     addresses = addresses_of({**fields, "destination": destination})
     refuse_own_addresses(addresses)
     domain = usable_domain(owner, domain_id)
     rules.refuse_reserved(fields.get("custom_code"))
     link = rules.new_link(owner=owner, creator=creator, domain=domain, destination=destination, **fields)
+    if password_hash is not None:
+        link.password = password_hash
     return link, fields, addresses
 
 

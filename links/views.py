@@ -24,10 +24,12 @@ from domains.selectors import count_domains
 from links import lists, representations, saved_views, selectors, services
 from links.code_checks import check_code
 from links.deleted_links import list_deleted_links
+from links.duplicates import duplicate_link
 from links.guess_counts import refuse_above_guess_limit
 from links.history import link_history, restore_change
 from links.key_limits import may_read_links
 from links.lists import list_limited_links
+from links.models import Link
 from links.schema import (
     FIGURES,
     PAGINATION,
@@ -41,6 +43,7 @@ from links.serializers import (
     CodeQuery,
     CreateLinkSerializer,
     CreateViewSerializer,
+    DuplicateLinkSerializer,
     ListQuery,
     ShortUrlQuery,
     UpdateLinkSerializer,
@@ -65,12 +68,14 @@ class LinkViewSet(ApiViewSet):
         "update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "duplicate": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "upsert": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
     bodies = {
         "create": CreateLinkSerializer,
+        "duplicate": DuplicateLinkSerializer,
         "update": UpdateLinkSerializer,
         "partial_update": UpdateLinkSerializer,
         "upsert": UpsertLinkSerializer,
@@ -97,12 +102,15 @@ class LinkViewSet(ApiViewSet):
     def create(self, request: Request) -> tuple[dict[str, Any], Version]:
         fields, is_new = self.read_body(), True
         with admit_password_of_account(account_of(request).pk, fields):
-            workspace = workspace_of(request)
-            named: dict[str, Any] = {"owner": workspace, "creator": account_of(request)}
+            named: dict[str, Any] = {"owner": workspace_of(request), "creator": account_of(request)}
             if fields.pop("find_if_exists", False):
                 link, is_new = services.find_or_create_link(**named, **fields)
             else:
                 link = services.create_link(**named, **fields)
+        return self._created(request, link, is_new=is_new)
+
+    def _created(self, request: Request, link: Link, *, is_new: bool) -> tuple[dict[str, Any], Version]:
+        workspace = workspace_of(request)
         domain = representations.link_domain(address_of(link.domain))
         url = representations.created_link(link) if is_new else representations.found_link(link)
         if may_read_links(workspace) and self.prefers_representation:
@@ -110,6 +118,28 @@ class LinkViewSet(ApiViewSet):
             url = representations.whole_link(link, workspace, account_of(request))
         values = {"url": url, "domain": domain, **({} if is_new else FOUND)}
         return values, representations.version_of(link, url, is_new=is_new)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    @returns(
+        201,
+        "URL created successfully.",
+        url=representations.CREATED_URL,
+        domain=representations.link_domain,
+        has_etag=True,
+        is_sibling=True,
+    )
+    def duplicate(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
+        changes = self.read_body()
+        with admit_password_of_account(account_of(request).pk, changes):
+            link = duplicate_link(
+                owner=workspace_of(request),
+                public_id=id,
+                creator=account_of(request),
+                changes=changes,
+                sent=set(request.data),
+            )
+        return self._created(request, link, is_new=True)
 
     @returns(200, url=representations.WHOLE_URL, has_etag=True)
     def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:

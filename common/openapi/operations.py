@@ -245,9 +245,13 @@ def _schema(
         responses=responses,
         extensions={
             **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
-            **({HAS_LOCATION: True} if name == "create" and can_be_read(view) else {}),
+            **({HAS_LOCATION: True} if can_be_read(view) and _creates(name, returned) else {}),
         },
     )
+
+
+def _creates(name: str, returned: Returned | None) -> bool:
+    return name == "create" or (returned is not None and returned.is_sibling)
 
 
 def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:

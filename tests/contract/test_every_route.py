@@ -58,6 +58,7 @@ DOCUMENTED = {
     ("PUT", "/api/urls/{id}"),
     ("PATCH", "/api/urls/{id}"),
     ("DELETE", "/api/urls/{id}"),
+    ("POST", "/api/urls/{id}/duplicate"),
     ("PUT", "/api/urls/upsert"),
     ("GET", "/api/urls/exists"),
     ("GET", "/api/urls/resolve"),

@@ -83,6 +83,7 @@ TABLE = {
     "PUT /api/urls/{id}": Row(EDITOR, 200, {"title": "x"}, scope=Scope.URLS_WRITE),
     "PATCH /api/urls/{id}": Row(EDITOR, 200, {"title": "y"}, scope=Scope.URLS_WRITE),
     "DELETE /api/urls/{id}": Row(EDITOR, 200, {}, scope=Scope.URLS_WRITE),
+    "POST /api/urls/{id}/duplicate": Row(EDITOR, 201, {}, scope=Scope.URLS_WRITE),
     "PUT /api/urls/upsert": Row(EDITOR, 200, {**LINK, "externalId": "a"}, scope=Scope.URLS_WRITE),
     "GET /api/urls/exists": Row(VIEWER, 400, scope=Scope.URLS_READ),
     "GET /api/urls/resolve": Row(VIEWER, 400, scope=Scope.URLS_READ),
