@@ -32,7 +32,7 @@ class ListQuery(PageQuery):
     """A list without ``page`` and ``limit`` is complete: clients written before the list had pages keep working."""
 
     def to_internal_value(self, data: Any) -> Any:
-        return super().to_internal_value(data) if data.keys() & {"page", "limit"} else {}
+        return super().to_internal_value(data) if data.keys() & {"page", "limit", "cursor"} else {}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return super().validate(attrs) if attrs else {}

@@ -31,7 +31,9 @@ from links.codes import short_url_of
 from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.grouped_counts import Counted
 from links.health.states import HealthStatus
+from links.list_counts import COUNT_LIMIT
 from links.models import Link
 from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
@@ -328,6 +330,32 @@ _FILTERS = {
     "sortBy": "clickCount",
     "sortOrder": ...,
 }
+_link_group = Representation(
+    "LinkGroup",
+    text("value", "value", "spring", "As the filter of the list takes it: a tag, a `domainId` or a status."),
+    count("urls", "links", 12),
+)
+COUNT = (
+    count("total", example=42),
+    flag(
+        "totalIsCapped",
+        None,
+        help_text=f"True if more than {COUNT_LIMIT} match, and the rest was not counted.",
+        required=False,
+    ),
+    _link_group.listed("groups", required=False, help_text="With `groupBy`, the largest first."),
+    number("groupCount", None, 1, "With `groupBy`: how many groups there are.", required=False, min_value=0),
+)
+
+
+def counted_links(counted: Counted) -> dict[str, Any]:
+    capped = {"totalIsCapped": True} if counted.is_capped else {}
+    if counted.groups is None:
+        return {"total": counted.total, **capped}
+    groups = [_link_group(group) for group in counted.groups]
+    return {"total": counted.total, **capped, "groups": groups, "groupCount": counted.all_groups}
+
+
 view_filters = Representation(
     "ViewFilters", *(text(name, None, value, required=False) for name, value in _FILTERS.items())
 )

@@ -39,6 +39,7 @@ from links.errors import (
 )
 from links.existing import NOT_COMPARABLE
 from links.fields import Device, RedirectType
+from links.grouped_counts import TOO_MANY
 from links.guess_counts import too_many_guesses
 from links.list_counts import COUNT_LIMIT
 from links.models import MAX_CODE, Link
@@ -250,6 +251,23 @@ describe_links = describe(
             BAD_ARCHIVED,
             BAD_CREATOR,
             invalid_destination("destination"),
+            domain_not_found(),
+        ],
+    ),
+    count=Operation(
+        "countUrls",
+        "Count your short links, or those that match the filters.",
+        "Their number, and with `groupBy` the largest groups.",
+        description="The filters are those of the list. A link with several tags is in several groups, and one without"
+        f" tags in none. With a filter, or by status, at most {COUNT_LIMIT:,} links can be grouped.",
+        component="UrlCount",
+        errors=[
+            BAD_TAGS,
+            BAD_STATUS,
+            BAD_ARCHIVED,
+            BAD_CREATOR,
+            invalid_destination("destination"),
+            InvalidFields([TOO_MANY]),
             domain_not_found(),
         ],
     ),

@@ -16,6 +16,7 @@ from accounts.models import User, Workspace
 from common.database import fetch
 from common.http.short_urls import BASE_ID
 from common.http.urls import Destination, InvalidDestination, canonical_destination
+from common.pages import Window
 from domains.addresses import is_own_address
 from domains.selectors import find_domain
 from links.availability import Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
@@ -87,24 +88,24 @@ def filters_of(parameters: Mapping[str, Any]) -> Filters:
 
 
 class ListOptions(NamedTuple):
-    page: int
-    limit: int
+    window: Window
     sort_by: str
     sort_order: str
     filters: Filters
 
-    @property
-    def offset(self) -> int:
-        return (self.page - 1) * self.limit
 
-
-def list_options(*, page: int, limit: int, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
+def list_options(window: Window, *, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
     """The options of a request, as `links.serializers.ListQuery` validates them.
 
     Archived links are hidden, unless the request says otherwise or has a unique value.
     """
-    is_archived = None if _UNIQUE & filters.keys() else False
-    return ListOptions(page, limit, sort_by, sort_order, filters_of({"is_archived": is_archived, **filters}))
+    return ListOptions(window, sort_by, sort_order, filters_of_list(filters))
+
+
+def filters_of_list(parameters: Mapping[str, Any]) -> Filters:
+    """`filters_of`, with the default of lists for archived links."""
+    is_archived = None if _UNIQUE & parameters.keys() else False
+    return filters_of({"is_archived": is_archived, **parameters})
 
 
 # The search index does not know domains. Reading all links of a domain with at most this many is faster.
@@ -470,11 +471,15 @@ _CANDIDATES = {
     Status.EXPIRED: _closable("expires_at <= now()"),
     Status.LIMIT_REACHED: _closable("max_clicks IS NOT NULL"),
 }
+_MAY_BE_CLOSED = f"(s.link_id IN {_closable('true')} OR s.link_id IN {_ON_INACTIVE_DOMAINS} OR {_BANNED})"
+# The status of a row of `links_searchable s`.
+STATUS_OF_ROW = f"CASE WHEN {_MAY_BE_CLOSED} THEN {_STATUS} ELSE '{Status.ACTIVE}' END"
+# A condition that all links meet whose status is not active; some of those are also active.
+MAY_BE_CLOSED = f"s.link_id = ANY(ARRAY({' UNION '.join(_CANDIDATES.values())}))"
 # To find out the status of a row takes as long as twenty of the other questions, which decide for most links.
 _HAS_STATUS = f"""CASE
     WHEN NOT s.is_active AND NOT {_BANNED} THEN 'disabled' = ANY(%(statuses)s)
-    WHEN s.link_id IN {_closable("true")} OR s.link_id IN {_ON_INACTIVE_DOMAINS} OR {_BANNED}
-        THEN {_STATUS} = ANY(%(statuses)s)
+    WHEN {_MAY_BE_CLOSED} THEN {_STATUS} = ANY(%(statuses)s)
     ELSE 'active' = ANY(%(statuses)s)
 END"""
 _TEXT = "strpos(s.content, lower(%(search)s)) > 0"
@@ -615,17 +620,22 @@ def owned(match: str) -> str:
     return f"SELECT s.link_id AS id FROM links_searchable s WHERE s.owner_id = %(owner)s AND {match}"  # noqa: S608 # constants
 
 
-def matching_by_period(search: Search, direction: str | None, limit: int) -> str:
-    """A query for the first ``limit`` matches by creation date; for any matches if ``direction`` is None."""
+def matching_by_period(search: Search, direction: str | None, limit: int, beyond: str = "") -> str:
+    """A query for the first ``limit`` matches by creation date; for any matches if ``direction`` is None.
+
+    ``beyond`` is the end of a condition on `links_searchable s`: matches that meet it.
+    """
     first, last, step = ("min", "max", 1) if direction == "ASC" else ("max", "min", -1)
     order = "OFFSET 0"
     if direction is not None:
         order = f"ORDER BY s.created_at {direction}, s.link_id {direction} LIMIT {limit}"
     return _BY_PERIOD.format(
-        first=_PERIOD.format(end=first, limits=search.on_domain + search.created.condition),
-        last=_PERIOD.format(end=last, limits=search.on_domain + search.created.condition),
+        first=_PERIOD.format(end=first, limits=search.on_domain + search.created.condition + beyond),
+        last=_PERIOD.format(end=last, limits=search.on_domain + search.created.condition + beyond),
         step=step,
-        match=_INDEX_CONDITION.format(mark="'#' || %(owner)s || '/' || period", match=search.index_match),
+        match=_INDEX_CONDITION.format(
+            mark="'#' || %(owner)s || '/' || period", match=search.index_match + beyond
+        ),
         order=order,
         limit=limit,
     )

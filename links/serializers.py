@@ -26,6 +26,7 @@ from common.rest.fields import (
 from common.rest.pagination import PageQuery
 from links.codes import code_rule
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.grouped_counts import GroupBy
 from links.health.states import HealthStatus
 from links.representations import REPORT_PARAMETERS, WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
@@ -53,6 +54,8 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 MAX_SEARCH = 8 + 253 + 255 + 2
 
 
+# Of a count.
+DEFAULT_GROUPS, MAX_GROUPS = 100, 1_000
 # The ids of a hundred links.
 MAX_REPORT_PARAMETER = 4_000
 # Longer than anybody plans, and a number of days that PostgreSQL can add to a time.
@@ -324,6 +327,16 @@ ListFilters._declared_fields.update({
 class ListQuery(PageQuery, ListFilters):
     sortBy = choice_field(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
     sortOrder = choice_field(source="sort_order", choices=_ORDERS, default="desc")
+
+
+class CountQuery(ListFilters):
+    groupBy = choice_field(source="group_by", choices=GroupBy.values, required=False)
+    limit = QueryInteger(
+        default=DEFAULT_GROUPS,
+        min_value=1,
+        max_value=MAX_GROUPS,
+        help_text="At most so many groups, the largest ones.",
+    )
 
 
 class CodeQuery(serializers.Serializer[Any]):

@@ -16,15 +16,16 @@ from common.http.client_address import address_of_client
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
-from common.rest.pagination import PageQuery, pagination_of
+from common.rest.pagination import PageQuery
 from common.rest.returns import Version, required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
-from links import lists, representations, saved_views, selectors, services
+from links import grouped_counts, lists, representations, saved_views, selectors, services
 from links.code_checks import check_code
 from links.deleted_links import list_deleted_links
 from links.duplicates import duplicate_link
+from links.grouped_counts import GroupBy
 from links.guess_counts import refuse_above_guess_limit
 from links.history import link_history, restore_change
 from links.key_limits import may_read_links
@@ -38,9 +39,10 @@ from links.schema import (
     describe_look_ups,
     describe_views,
 )
-from links.searches import link_at_short_url, list_options
+from links.searches import filters_of_list, link_at_short_url, list_options
 from links.serializers import (
     CodeQuery,
+    CountQuery,
     CreateLinkSerializer,
     CreateViewSerializer,
     DuplicateLinkSerializer,
@@ -60,7 +62,7 @@ class LinkViewSet(ApiViewSet):
     lookup_field = "public_id"
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
-    queries = {"list": ListQuery}
+    queries = {"list": ListQuery, "count": CountQuery}
     access = {
         "list": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
@@ -70,6 +72,7 @@ class LinkViewSet(ApiViewSet):
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "duplicate": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "upsert": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "count": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
@@ -84,10 +87,11 @@ class LinkViewSet(ApiViewSet):
     @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
-        owner, options = workspace_of(request), list_options(**parameters)
+        window = self.window(parameters)
+        owner, options = workspace_of(request), list_options(window, **parameters)
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
-        page = pagination_of(listed, parameters)
+        page = self.paginate(listed, window)
         urls = representations.listed_links(listed.rows, owner, account_of(request))
         return {"urls": urls, "pagination": page}
 
@@ -207,6 +211,19 @@ class LinkViewSet(ApiViewSet):
         return values, representations.version_of(link, url)
 
     @action(detail=False)
+    @returns(200, fields=representations.COUNT)
+    def count(self, request: Request) -> dict[str, Any]:
+        query = self.read_query()
+        group_by, limit = query.pop("group_by", None), query.pop("limit")
+        counted = grouped_counts.count(
+            workspace_of(request),
+            filters_of_list(query),
+            None if group_by is None else GroupBy(group_by),
+            limit=limit,
+        )
+        return representations.counted_links(counted)
+
+    @action(detail=False)
     @returns(200, stats=representations.overview, beside=FIGURES)
     def stats(self, request: Request) -> dict[str, Any]:
         workspace = workspace_of(request)
@@ -272,10 +289,10 @@ class LinkHistoryViewSet(ApiViewSet):
     @action(detail=False)
     @returns(200, urls=[representations.restorable_link], pagination=PAGINATION)
     def deleted(self, request: Request) -> dict[str, Any]:
-        query = self.read_query()
-        page = list_deleted_links(workspace_of(request), **query)
+        window = self.window(self.read_query())
+        page = list_deleted_links(workspace_of(request), window)
         urls = [representations.restorable_link(row) for row in page.rows]
-        return {"urls": urls, "pagination": pagination_of(page, query)}
+        return {"urls": urls, "pagination": self.paginate(page, window)}
 
     @action(detail=True)
     @returns(200, fields=CHANGE_PAGE)

@@ -23,11 +23,12 @@ from drf_spectacular.utils import (
 from rest_framework.fields import BooleanField, CharField
 from rest_framework.serializers import Serializer
 
-from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
+from common.errors import InvalidFields, KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
 from common.openapi.document import (
     CONTENT_ETAG,
     ETAG,
     HAS_ETAG,
+    HAS_LINK,
     HAS_LOCATION,
     IDEMPOTENCY_KEY,
     IF_MATCH,
@@ -48,6 +49,7 @@ from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
+from common.rest.pagination import BAD_CURSOR, PageQuery
 from common.rest.returns import Returned, can_be_read
 from common.rest.unknown_fields import NoFields
 
@@ -245,9 +247,14 @@ def _schema(
         responses=responses,
         extensions={
             **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
+            **({HAS_LINK: True} if "cursor" in _parameters(view, name) else {}),
             **({HAS_LOCATION: True} if can_be_read(view) and _creates(name, returned) else {}),
         },
     )
+
+
+def _parameters(view: type[ApiViewSet], name: str) -> Mapping[str, Any]:
+    return view.queries[name]._declared_fields if name in view.queries else {}
 
 
 def _creates(name: str, returned: Returned | None) -> bool:
@@ -261,6 +268,8 @@ def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exce
         [parser] = options.get("parser_classes", view.parser_classes)
         yield from bad_bodies(parser.max_bytes)
     yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)
+    if "cursor" in _parameters(view, name) and issubclass(view.queries[name], PageQuery):
+        yield InvalidFields([BAD_CURSOR])
     if view.authentication_classes:
         yield NO_CREDENTIAL
     access = _access(view, name)

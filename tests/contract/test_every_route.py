@@ -76,6 +76,7 @@ DOCUMENTED = {
     ("POST", "/api/urls/import"),
     ("GET", "/api/urls/export"),
     ("POST", "/api/urls/bulk-export"),
+    ("GET", "/api/urls/count"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),
     ("GET", "/api/utm-templates"),
