@@ -304,6 +304,7 @@ export const texts = {
     "editor.final": "Endgültige Adresse, wenn keine Regel gilt:",
     "editor.duplicate": "Duplizieren",
     "editor.unsaved": "Nicht gespeichert",
+    "editor.exists": "Sie haben schon einen Link zu dieser Adresse:",
     "editor.refused": { one: "{count} Feld ist zu ändern: siehe oben.", other: "{count} Felder sind zu ändern: siehe oben." },
     "editor.delete": "Link löschen",
     "editor.readOnly": "Um diesen Link zu ändern, brauchen Sie die Rolle Bearbeiter. Fragen Sie einen Verwalter.",
