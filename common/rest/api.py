@@ -41,7 +41,9 @@ def _shared(serializer: SerializerType) -> Serializer[Any]:
 
 def _next_page(response: Response) -> Mapping[str, str]:
     """The cursor of a list without numbered pages."""
-    data = response.data.get("data") if isinstance(response.data, dict) else None
+    # Files have none.
+    body = getattr(response, "data", None)
+    data = body.get("data") if isinstance(body, dict) else None
     pagination = data.get("pagination") if isinstance(data, dict) else None
     cursor = pagination.get("nextCursor") if isinstance(pagination, dict) else None
     return {} if cursor is None else {"next": cursor}

@@ -40,10 +40,10 @@ class Walked(NamedTuple):
 
 @pytest.fixture
 def lists(alice: NewAccount, api: APIClient, make_link: MakeLink) -> dict[str, Walked]:
-    numbers, link = count(), make_link(externalId="1")
-    owner, stored = alice.workspace, Link.objects.get()
+    numbers, link = count(), make_link()
+    owner = alice.workspace
     domain = Domain.objects.create(owner=owner, domain="a.example", host="a.example", status="active")
-    webhook = Webhook.objects.create(workspace=owner, name="Shop", format="json", types=["link.created"])
+    webhook = Webhook.objects.create(workspace=owner, name="Shop", format="standard", types=["link.created"])
 
     def add_domain() -> None:
         host = f"{next(numbers)}.example"
@@ -63,8 +63,8 @@ def lists(alice: NewAccount, api: APIClient, make_link: MakeLink) -> dict[str, W
         )
 
     def add_code() -> None:
-        digest = str(next(numbers)).encode()
-        QrCode.objects.create(owner=owner, link=stored, digest=digest, content="x", format="png")
+        body = {"urlId": link["_id"], "size": 100 + next(numbers)}
+        assert api.post("/api/qr-codes", body).status_code == 201
 
     def delete_link() -> None:
         assert api.delete(f"/api/urls/{make_link()['_id']}").status_code == 200
