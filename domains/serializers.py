@@ -10,6 +10,7 @@ from rest_framework import serializers
 from accounts.api_keys import MAX_GRACE_SECONDS
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
+from accounts.serializers import code_alphabet_field, code_length_field
 from common.rest.fields import (
     Boolean,
     DateTime,
@@ -86,6 +87,8 @@ class SettingsSerializer(serializers.Serializer[Any]):
     notFoundUrl = _Setting(source="not_found_url")
     expiredUrl = _Setting(source="expired_url")
     pages = DomainPagesSerializer(required=False)
+    codeLength = code_length_field()
+    codeAlphabet = code_alphabet_field()
 
 
 class _Expiry(DateTime):

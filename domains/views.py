@@ -98,7 +98,12 @@ class DomainViewSet(ApiViewSet):
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         urls = self.read_body()
         pages = urls.pop("pages", {})
-        domain = change_settings(owner=workspace_of(request), public_id=id, urls=urls, pages=pages)
+        codes: dict[str, Any] = {
+            name: urls.pop(name) for name in ("code_length", "code_alphabet") if name in urls
+        }
+        domain = change_settings(
+            owner=workspace_of(request), public_id=id, urls=urls, pages=pages, codes=codes
+        )
         return {"domain": representations.domain_with_settings(domain)}
 
     @action(detail=True, methods=["post"])

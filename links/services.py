@@ -12,9 +12,11 @@ from django.utils import timezone
 
 from accounts.callers import require_scope
 from accounts.caps import charged_workspaces
+from accounts.code_styles import DEFAULT_STYLE, CodeStyle
 from accounts.history import last_change, name_author
 from accounts.models import User, Workspace
 from accounts.rights import Scope, links_per_month
+from common.bounded_cache import BoundedCache
 from common.database import constraint_savepoint, in_one_transaction
 from common.errors import FieldError, InvalidFields, NotFound, PreconditionFailed, ServiceError
 from common.host import cache_versions
@@ -245,26 +247,41 @@ def undelete_link(*, owner: Workspace, public_id: str) -> Link:
     return link
 
 
+# How generated codes of workspaces on domains look, if not as by default; see `insert_link`.
+_known_styles: BoundedCache[tuple[int, int | None], CodeStyle] = BoundedCache(
+    10_000, 2_000_000, lambda *_: 200
+)
+
+
 def _insert(link: Link, addresses: Sequence[Address]) -> None:
     custom_code, is_hold_released = link.custom_code, False
+    key, collisions = (link.owner_id, link.domain_id), 0
+    style = _known_styles.get(key) or DEFAULT_STYLE
     while True:
-        link.short_code = generate_code((custom_code,))
+        link.short_code = generate_code((custom_code,), style, collisions)
         try:
             with constraint_savepoint():
-                refusal = insert_link(link, addresses)
+                refusal = insert_link(link, addresses, style)
+            if isinstance(refusal, CodeStyle):
+                # The statement decides: the process may know a former setting.
+                style = refusal
+                _known_styles.put(key, style)
+                continue
             if refusal is not None:
                 raise refusal
             return
         except IntegrityError as error:
             if custom_code is not None and code_claims.is_code_conflict(error, custom_code):
                 # A hold may have expired. Check only after a conflict, because conflicts are rare.
-                key = (link.domain_id, custom_code)
-                if is_hold_released or not code_claims.release_holds([key], owner_id=link.owner_id):
+                claimed = (link.domain_id, custom_code)
+                if is_hold_released or not code_claims.release_holds([claimed], owner_id=link.owner_id):
                     raise CodeTaken(custom_code) from None
                 is_hold_released = True
             elif is_domain_conflict(error):
                 raise domain_not_found() from None
-            elif not code_claims.is_code_conflict(error, link.short_code):
+            elif code_claims.is_code_conflict(error, link.short_code):
+                collisions += 1
+            else:
                 raise
 
 
