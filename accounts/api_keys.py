@@ -42,7 +42,7 @@ from accounts.sessions.lifecycle import require_recent_login
 from common import secrets
 from common.database import prepared_cursor, read_first
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
-from common.pages import Page
+from common.pages import Page, Window, page_of, rows_of
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _FORM = re.compile(rf"(?:{'|'.join(KEY_PREFIXES)})[0-9A-Za-z]{{38}}", re.ASCII)
@@ -251,10 +251,10 @@ def _refuse_contradiction(key: ScopedKey) -> None:
         raise InvalidFields([FieldError("scopes", "limited", message)])
 
 
-def list_keys(workspace: Workspace, account: User, role: Role, *, page: int, limit: int) -> Page[ScopedKey]:
+def list_keys(workspace: Workspace, account: User, role: Role, *, window: Window) -> Page[ScopedKey]:
     """The newest first; empty beyond the last page."""
-    keys, offset = visible_keys(workspace, account, role), (page - 1) * limit
-    return Page(list(keys[offset : offset + limit]), keys.count())
+    keys = visible_keys(workspace, account, role)
+    return page_of(rows_of(keys, window, "-id"), window, keys.count(), lambda key: (key.pk,))
 
 
 def visible_keys(workspace: Workspace, account: User, role: Role) -> QuerySet[ScopedKey]:

@@ -14,10 +14,12 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Now
 
+from accounts.code_styles import MAX_LENGTH, MIN_LENGTH, CodeAlphabet
 from accounts.health_checks import HealthCheck
 from accounts.rights import CallerKey, Plan, Role, Scope, scopes_of
 from common.http.current_request import AuthMethod
@@ -67,6 +69,20 @@ class Workspace(models.Model):
         default=HealthCheck.OFF,
         db_default=HealthCheck.OFF,
         db_comment="How often destinations are checked of links that do not say it: off, weekly or daily.",
+    )
+    code_length = models.PositiveSmallIntegerField(
+        "length of generated codes",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(MIN_LENGTH), MaxValueValidator(MAX_LENGTH)],
+        db_comment="Characters of generated codes. Null: 7.",
+    )
+    code_alphabet = models.TextField(
+        "alphabet of generated codes",
+        choices=CodeAlphabet,
+        null=True,
+        blank=True,
+        db_comment="full or readable, without characters that look alike. Null: full.",
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 

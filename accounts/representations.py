@@ -9,6 +9,14 @@ from django.conf import settings
 from rest_framework.fields import CharField, ChoiceField, DictField, ListField
 
 from accounts.caps import storage_limit, stored_bytes
+from accounts.code_styles import (
+    ALPHABET_HELP,
+    DEFAULT_LENGTH,
+    LENGTH_HELP,
+    MAX_LENGTH,
+    MIN_LENGTH,
+    CodeAlphabet,
+)
 from accounts.health_checks import HealthCheck
 from accounts.history import ChangePage, visible_actor
 from accounts.models import Change, Session, User
@@ -27,6 +35,25 @@ from common.openapi.responses import (
     public_id,
     text,
 )
+
+
+def code_settings(prefix: str = "", *, null: tuple[str, str]) -> tuple[Field, Field]:
+    """How generated codes look. ``prefix``: of the attributes. ``null``: what null means for each."""
+    length, alphabet = null
+    values = ChoiceField(CodeAlphabet.values, allow_null=True, help_text=f"{ALPHABET_HELP} Null: {alphabet}.")
+    return (
+        number(
+            "codeLength",
+            f"{prefix}code_length",
+            None,
+            f"{LENGTH_HELP} Null: {length}.",
+            min_value=MIN_LENGTH,
+            max_value=MAX_LENGTH,
+            allow_null=True,
+        ),
+        Field("codeAlphabet", f"{prefix}code_alphabet", values, CodeAlphabet.READABLE.value),
+    )
+
 
 _UNLIMITED = "Null: no limit."
 
@@ -106,6 +133,7 @@ workspace_object = Representation(
         HealthCheck.OFF.value,
         "How often the destinations of links are checked that do not say it themselves.",
     ),
+    *code_settings("workspace.", null=(f"{DEFAULT_LENGTH}", f"`{CodeAlphabet.FULL}`")),
     moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
 )
 read_workspace_object = Representation(

@@ -295,8 +295,8 @@ describe_workspaces = describe(
         "updateWorkspace",
         "Rename a workspace, or choose the networks whose visits do not count.",
         "The workspace.",
-        description="You can send back the whole object: only `name`, `ignoredNetworks` and `healthCheck` are not"
-        " ignored."
+        description="You can send back the whole object: only `name`, `ignoredNetworks`, `healthCheck`,"
+        " `codeLength` and `codeAlphabet` are not ignored."
         " Visits from `ignoredNetworks` follow the links as usual, and are recorded with the kind `ignored`: they are"
         " in `notCounted` and in the log, but in no number of clicks or visitors. Those that are counted already stay."
         " A link with `maxClicks` spends one of its clicks on such a visit all the same, and includes it in"

@@ -9,13 +9,35 @@ from uuid import UUID
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from accounts.code_styles import ALPHABET_HELP, LENGTH_HELP, MAX_LENGTH, MIN_LENGTH, CodeAlphabet
 from accounts.health_checks import HealthCheck
 from accounts.representations import member_object, own_account, read_workspace_object
 from accounts.rights import Role
 from accounts.second_factor import MAX_CHARACTERS
 from common.ids import parse_public_id
-from common.rest.fields import List, Name, QueryInteger, Text, choice_field
+from common.rest.fields import Integer, List, Name, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, MAX_LIMIT
+
+
+def code_length_field() -> Integer:
+    return Integer(
+        source="code_length",
+        required=False,
+        allow_null=True,
+        min_value=MIN_LENGTH,
+        max_value=MAX_LENGTH,
+        help_text=LENGTH_HELP,
+    )
+
+
+def code_alphabet_field() -> serializers.ChoiceField:
+    return choice_field(
+        CodeAlphabet.values,
+        source="code_alphabet",
+        required=False,
+        allow_null=True,
+        help_text=ALPHABET_HELP,
+    )
 
 
 class LoginSerializer(serializers.Serializer[Any]):
@@ -117,6 +139,8 @@ class UpdateWorkspaceSerializer(serializers.Serializer[Any]):
         help_text=f"At most {MAX_IGNORED_NETWORKS} networks, private ones too. Later visits from them do not count.",
     )
     healthCheck = choice_field(source="health_check", choices=HealthCheck.values, required=False)
+    codeLength = code_length_field()
+    codeAlphabet = code_alphabet_field()
 
 
 class UpdateMemberSerializer(serializers.Serializer[Any]):

@@ -206,19 +206,6 @@ class IdsField(Text):
         return ",".join(map(str, value))
 
 
-class IdField(Text):
-    default_error_messages = {"id": "Must be the id of an account."}
-
-    def to_internal_value(self, data: Any) -> UUID:  # type: ignore[override] # the id, not its text
-        public_id = parse_public_id(super().to_internal_value(data))
-        if public_id is None:
-            self.fail("id")
-        return public_id
-
-    def to_representation(self, value: Any) -> str:
-        return str(value)
-
-
 class LinkSelection(serializers.Serializer[Any]):
     """Conditions on links; see `selection_of`. Those that lists of links have, too, mean the same there."""
 
@@ -227,12 +214,9 @@ class LinkSelection(serializers.Serializer[Any]):
         required=False,
         help_text=f"The `_id` of links, separated by commas; at most {MAX_IDS}. Other ids count nothing.",
     )
-    creator = IdField(
-        required=False, help_text="Only links that the account with this `_id` created in the workspace."
-    )
 
 
-_OF_LISTS = ("tags", "tagsMode", "excludeTags", "domainId")
+_OF_LISTS = ("tags", "tagsMode", "excludeTags", "domainId", "creator")
 LinkSelection._declared_fields.update({
     name: ListFilters._declared_fields[name] for name in _OF_LISTS
 })  # fmt: skip

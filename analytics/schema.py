@@ -17,7 +17,7 @@ from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
 from analytics.exports.formats import FORMATS
 from analytics.exports.responses import ZIP
 from analytics.exports.tables import CODE_COLUMNS, CODE_DAY_COLUMNS, LOG_COLUMNS, REPORT_COLUMNS, Column
-from analytics.filter_fields import KINDS, ConditionField, IdField, IdsField
+from analytics.filter_fields import KINDS, ConditionField, IdsField
 from analytics.reports.click_log import REACH, WINDOW_REACH
 from analytics.reports.conditions import MAX_VALUES
 from analytics.reports.costs import ReportTooSlow
@@ -42,6 +42,7 @@ from common.openapi.operations import Operation, describe, name_choices
 from common.rest.pagination import TOO_DEEP
 from links.errors import domain_not_found
 from links.routing.conditions import ZoneNameField
+from links.schema import BAD_CREATOR
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}
@@ -115,7 +116,7 @@ _BAD_FILTERS = [
 
 _BAD_SELECTION = [
     invalid("urlIds", "ids", str(IdsField.default_error_messages["ids"])),
-    invalid("creator", "id", str(IdField.default_error_messages["id"])),
+    BAD_CREATOR,
     domain_not_found(),
 ]
 _COSTS = [TooManyAtOnce(REPORTS_PER_WORKSPACE), ReportTooSlow()]

@@ -15,14 +15,13 @@ from analytics.schema import describe_tag_list
 from analytics.serializers import TagsOfPeriodQuery, requested_range, with_start
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.pagination import pagination_of
 from common.rest.returns import returns
 from links.schema import PAGINATION
 from links.tags.listing import list_tags
 from links.tags.representations import shown_tag
 
 _RANGE = {"period", "start", "end"}
-_OF_LIST = ("page", "limit", "search", "sort_by", "sort_order", "with_clicks")
+_OF_LIST = ("search", "sort_by", "sort_order", "with_clicks")
 
 
 @describe_tag_list
@@ -38,7 +37,8 @@ class TagListViewSet(ApiViewSet):
             require_scope(owner, Scope.ANALYTICS_READ)
         if query["with_clicks"]:
             self.request_stack.enter_context(costly_call(account_of(request)))
-        page = list_tags(owner, **{name: query[name] for name in _OF_LIST})
+        window = self.window(query)
+        page = list_tags(owner, window, **{name: query[name] for name in _OF_LIST})
         tags = [shown_tag(row) for row in page.rows]
         if has_range:
             requested = requested_range(with_start(query))
@@ -47,4 +47,4 @@ class TagListViewSet(ApiViewSet):
                 {**shown, **clicks_of_tag(clicks.get(row.key))}
                 for shown, row in zip(tags, page.rows, strict=True)
             ]
-        return {"tags": tags, "pagination": pagination_of(page, query)}
+        return {"tags": tags, "pagination": self.paginate(page, window)}

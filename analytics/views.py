@@ -39,7 +39,6 @@ from analytics.visitors import geo
 from common.http.short_urls import BASE_ID
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.pagination import pagination_of
 from common.rest.returns import returns
 from domains.selectors import get_domain
 from links.models import Link
@@ -82,11 +81,12 @@ class DomainAnalyticsViewSet(ApiViewSet):
         if query["file_format"] != JSON:
             codes = all_missed_codes(workspace, domain, requested, batch=MAX_CODES_PER_PAGE)
             return streamed_file(request, query, "codes", code_table(codes))
-        page, others = missed_codes(workspace, domain, requested, page=query["page"], limit=query["limit"])
+        window = self.window(query)
+        page, others = missed_codes(workspace, domain, requested, window)
         return {
             "codes": [representations.missed_code(code) for code in page.rows],
             "otherHits": others,
-            "pagination": pagination_of(page, query),
+            "pagination": self.paginate(page, window),
         }
 
 

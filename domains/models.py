@@ -4,9 +4,11 @@ import secrets
 from datetime import datetime, timedelta
 
 import orjson
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from accounts.code_styles import MAX_LENGTH, MIN_LENGTH, CodeAlphabet
 from accounts.models import Workspace
 from common.ids import new_public_id
 
@@ -89,6 +91,20 @@ class Domain(models.Model):
         db_default=models.Value({}, models.JSONField()),
         blank=True,
         db_comment="The owner's words on pages for visitors, by page: {title, text}, of which one may be null.",
+    )
+    code_length = models.PositiveSmallIntegerField(
+        "length of generated codes",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(MIN_LENGTH), MaxValueValidator(MAX_LENGTH)],
+        db_comment="Characters of generated codes. Null: that of the workspace.",
+    )
+    code_alphabet = models.TextField(
+        "alphabet of generated codes",
+        choices=CodeAlphabet,
+        null=True,
+        blank=True,
+        db_comment="full or readable, without characters that look alike. Null: that of the workspace.",
     )
     token = models.CharField(
         max_length=32, default=new_token, editable=False, db_comment="Token that the owner publishes in DNS."

@@ -9,6 +9,7 @@ from typing import Any
 from rest_framework.fields import ChoiceField, ListField
 
 from accounts.models import ScopedKey
+from accounts.representations import code_settings
 from accounts.rights import Scope
 from common.openapi.responses import Field, Representation, choice, flag, identifier, moment, public_id, text
 from domains.models import CLAIM_DAYS, PAGES, Domain, DomainStatus
@@ -106,6 +107,7 @@ domain_settings = Representation(
             ),
         )
     ),
+    *code_settings(null=("as the workspace says", "as the workspace says")),
     _pages.nested("pages", lambda domain: _pages({page: domain.pages.get(page) for page in PAGES})),
 )
 domain_with_settings = Representation("DomainWithSettings", *whole_domain.fields, *domain_settings.fields)

@@ -119,7 +119,8 @@ describe_domains = describe(
         "The domain.",
         description="Omitted settings keep their value; null removes a setting. The URLs are targets of a 302, which "
         "is not counted as a click. Without them, visitors get a page; `pages` has the owner's own words on each, in "
-        "plain text. Programs that prefer JSON get the service's words.",
+        "plain text. Programs that prefer JSON get the service's words. `codeLength` and `codeAlphabet` "
+        "concern the codes that are generated from now on.",
         examples=[domain_settings.example],
         errors=[
             *map(invalid_destination, _SETTINGS),

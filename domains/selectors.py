@@ -6,14 +6,15 @@ from accounts.models import Workspace
 from common.database import read_first
 from common.errors import NotFound
 from common.ids import find_by_public_id
-from common.pages import Page
+from common.pages import Page, Window, page_of, rows_of
 from domains.models import Domain, DomainStatus
 
 
-def list_domains(owner: Workspace, *, page: int, limit: int) -> Page[Domain]:
+def list_domains(owner: Workspace, window: Window) -> Page[Domain]:
     """The oldest first; empty beyond the last page."""
-    domains, offset = Domain.objects.visible_to(owner), (page - 1) * limit
-    return Page(list(domains[offset : offset + limit]), domains.count())
+    domains = Domain.objects.visible_to(owner)
+    found = rows_of(domains, window, "created_at", "id")
+    return page_of(found, window, domains.count(), lambda domain: (domain.created_at, domain.pk))
 
 
 def get_domain(owner: Workspace, public_id: str) -> Domain:

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from accounts.api_keys import MAX_GRACE_SECONDS
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
+from accounts.serializers import code_alphabet_field, code_length_field
 from common.rest.fields import (
     Boolean,
     DateTime,
@@ -32,7 +33,7 @@ class ListQuery(PageQuery):
     """A list without ``page`` and ``limit`` is complete: clients written before the list had pages keep working."""
 
     def to_internal_value(self, data: Any) -> Any:
-        return super().to_internal_value(data) if data.keys() & {"page", "limit"} else {}
+        return super().to_internal_value(data) if data.keys() & {"page", "limit", "cursor"} else {}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return super().validate(attrs) if attrs else {}
@@ -86,6 +87,8 @@ class SettingsSerializer(serializers.Serializer[Any]):
     notFoundUrl = _Setting(source="not_found_url")
     expiredUrl = _Setting(source="expired_url")
     pages = DomainPagesSerializer(required=False)
+    codeLength = code_length_field()
+    codeAlphabet = code_alphabet_field()
 
 
 class _Expiry(DateTime):

@@ -203,10 +203,11 @@ def change_settings(
     public_id: str,
     urls: Mapping[str, Destination | None],
     pages: Mapping[str, Mapping[str, str | None] | None],
+    codes: Mapping[str, Any],
 ) -> Domain:
     """Change the given settings; None removes one. The change is in force on every worker on return.
 
-    ``urls``: by the attribute of the domain. ``pages``: the owner's words, by page.
+    ``urls``, ``codes``: by the attribute of the domain. ``pages``: the owner's words, by page.
 
     Raises NotFound, or InvalidFields for a URL of this service, which would cause a redirect loop, and for a banned
     URL.
@@ -218,7 +219,7 @@ def change_settings(
             errors.append(FieldError(_SETTINGS[field], code, NO_DESTINATION[code]))
     if errors:
         raise InvalidFields(errors)
-    if urls or pages:
+    if urls or pages or codes:
         with authored_transaction():
             # Two requests may change different pages.
             locked = Domain.objects.select_for_update(no_key=True).filter(pk=domain.pk).first()
@@ -227,8 +228,10 @@ def change_settings(
             domain = locked
             for field, destination in urls.items():
                 setattr(domain, field, None if destination is None else destination.href)
+            for field, value in codes.items():
+                setattr(domain, field, value)
             domain.pages = _merged(domain.pages, pages)
-            domain.save(update_fields=[*urls, "pages"])
+            domain.save(update_fields=[*urls, *codes, "pages"])
         cache_versions.bump(hosts=[domain.host])
     return domain
 

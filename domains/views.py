@@ -31,7 +31,7 @@ from common.http.urls import canonical_host, is_address
 from common.ids import find_by_public_id
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.pagination import PageQuery, pagination_of
+from common.rest.pagination import PageQuery
 from common.rest.returns import returns
 from domains import representations, selectors, services
 from domains.models import Domain
@@ -78,9 +78,10 @@ class DomainViewSet(ApiViewSet):
         owner, parameters = workspace_of(request), self.read_query()
         if not parameters:
             return {"domains": list(map(representations.listed_domain, Domain.objects.visible_to(owner)))}
-        page = selectors.list_domains(owner, **parameters)
+        window = self.window(parameters)
+        page = selectors.list_domains(owner, window)
         domains = list(map(representations.listed_domain, page.rows))
-        return {"domains": domains, "pagination": pagination_of(page, parameters)}
+        return {"domains": domains, "pagination": self.paginate(page, window)}
 
     @idempotent
     @returns(201, "Domain added successfully.", domain=representations.whole_domain)
@@ -97,7 +98,12 @@ class DomainViewSet(ApiViewSet):
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         urls = self.read_body()
         pages = urls.pop("pages", {})
-        domain = change_settings(owner=workspace_of(request), public_id=id, urls=urls, pages=pages)
+        codes: dict[str, Any] = {
+            name: urls.pop(name) for name in ("code_length", "code_alphabet") if name in urls
+        }
+        domain = change_settings(
+            owner=workspace_of(request), public_id=id, urls=urls, pages=pages, codes=codes
+        )
         return {"domain": representations.domain_with_settings(domain)}
 
     @action(detail=True, methods=["post"])
@@ -147,9 +153,9 @@ class KeyViewSet(TokenOnlyViewSet):
 
     @returns(200, keys=[key_object], pagination=KEY_PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
-        parameters = self.read_query()
-        page = api_keys.list_keys(**_reader(request), **parameters)
-        return {"keys": represent_keys(page.rows), "pagination": pagination_of(page, parameters)}
+        window = self.window(self.read_query())
+        page = api_keys.list_keys(**_reader(request), window=window)
+        return {"keys": represent_keys(page.rows), "pagination": self.paginate(page, window)}
 
     @returns(201, "Key created successfully.", key=new_key_object)
     def create(self, request: Request) -> dict[str, Any]:

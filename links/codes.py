@@ -17,6 +17,7 @@ from os import urandom
 
 from django.conf import settings
 
+from accounts.code_styles import DEFAULT_STYLE, CodeAlphabet, CodeStyle
 from common.http.short_urls import short_url
 from links.models import MAX_CODE, Link
 
@@ -27,7 +28,6 @@ INHERITED_RULE = f"Must be 1 to {MAX_CODE} letters (A-Z, a-z), digits and - . _ 
 # that does so still requests the same code.
 PATTERN = f"[A-Za-z0-9._~-]{{1,{MAX_CODE}}}"
 
-_GENERATED_LENGTH = 7
 _CODE = re.compile(r"[A-Za-z0-9]{3,50}")
 # Punctuation at the start would read as an option, or as a bullet in a list.
 _PUNCTUATED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,49}")
@@ -35,11 +35,23 @@ _INHERITED = re.compile(PATTERN)
 # Clients remove these path segments before they send a request (RFC 3986, section 5.2.4).
 _DOT_SEGMENTS = frozenset({".", ".."})
 
-# Rejection sampling: bytes from the largest multiple of 62 on, taken modulo 62, would favour the first eight
-# characters.
-_ACCEPTED_BYTES = 256 - 256 % len(CODE_ALPHABET)
-_REJECTED = bytes(range(_ACCEPTED_BYTES, 256))
-_CHARACTER_OF_BYTE = bytes(ord(CODE_ALPHABET[byte % len(CODE_ALPHABET)]) for byte in range(256))
+_LOOK_ALIKES = "0O1lI"
+
+
+def _drawing(alphabet: str) -> tuple[bytes, bytes]:
+    """Arguments of `bytes.translate` that turn random bytes into characters.
+
+    Rejection sampling: bytes from the largest multiple of 62 on, taken modulo 62, would favour the first eight
+    characters.
+    """
+    accepted = 256 - 256 % len(alphabet)
+    return bytes(ord(alphabet[byte % len(alphabet)]) for byte in range(256)), bytes(range(accepted, 256))
+
+
+_DRAWINGS = {
+    CodeAlphabet.FULL.value: _drawing(CODE_ALPHABET),
+    CodeAlphabet.READABLE.value: _drawing(CODE_ALPHABET.translate(str.maketrans("", "", _LOOK_ALIKES))),
+}
 
 
 def code_pattern() -> re.Pattern[str]:
@@ -64,16 +76,19 @@ def is_inherited_code(text: str) -> bool:
     return _INHERITED.fullmatch(text) is not None and text not in _DOT_SEGMENTS
 
 
-def generate_code(chosen_codes: Collection[str | None] = ()) -> str:
-    """Seven characters from the operating system's CSPRNG, each of 62 equally likely: 41.7 bits.
+def generate_code(
+    chosen_codes: Collection[str | None] = (), style: CodeStyle = DEFAULT_STYLE, collisions: int = 0
+) -> str:
+    """Characters from the operating system's CSPRNG, equally likely. Seven of 62 are 41.7 bits.
 
-    The code differs from the ones that the client chose for the same link.
+    The code differs from the ones that the client chose for the same link. After every third of the ``collisions``
+    with codes of others it is longer, so that a length whose codes are nearly used up delays nobody.
     """
+    length, (characters, rejected) = style.length + collisions // 3, _DRAWINGS[style.alphabet]
     code = ""
-    while len(code) < _GENERATED_LENGTH or is_reserved(code) or code in chosen_codes:
+    while len(code) < length or is_reserved(code) or code in chosen_codes:
         # With twice as many bytes as characters, a second draw is almost never necessary.
-        drawn = urandom(2 * _GENERATED_LENGTH).translate(_CHARACTER_OF_BYTE, _REJECTED)
-        code = drawn[:_GENERATED_LENGTH].decode("ascii")
+        code = urandom(2 * length).translate(characters, rejected)[:length].decode("ascii")
     return code
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from accounts.models import Workspace
 from common.database import fetch
-from common.pages import Page
+from common.pages import Page, Window, page_of
 from links.list_counts import COUNT_LIMIT
 from links.storage.deletion import UNDELETE_DAYS
 
@@ -20,9 +20,10 @@ _COUNT = f"SELECT count(*) FROM (SELECT {_RESTORABLE} LIMIT {COUNT_LIMIT + 1}) d
 # A link whose domain is gone comes back on the default domain.
 _ROWS = f"""
 SELECT d.public_id, l.original_url, l.target_url, l.short_code, l.custom_code, o.host, l.title, l.tags, d.clicks,
-    l.created_at, d.deleted_at, d.deleted_at + interval '{UNDELETE_DAYS} days'
+    l.created_at, d.deleted_at, d.deleted_at + interval '{UNDELETE_DAYS} days', d.link_id
 FROM (
-    SELECT link_id {_RESTORABLE} ORDER BY deleted_at DESC, link_id DESC LIMIT %(limit)s OFFSET %(offset)s
+    SELECT link_id {_RESTORABLE} {{after}}
+    ORDER BY deleted_at {{direction}}, link_id {{direction}} LIMIT %(limit)s OFFSET %(offset)s
 ) page
 JOIN links_deletedlink d USING (link_id)
 CROSS JOIN LATERAL jsonb_populate_record(NULL::links_link, d.link) l
@@ -46,11 +47,18 @@ class DeletedRow(NamedTuple):
     created_at: datetime
     deleted_at: datetime
     restorable_until: datetime
+    pk: int
 
 
-def list_deleted_links(owner: Workspace, *, page: int, limit: int) -> Page[DeletedRow]:
+def list_deleted_links(owner: Workspace, window: Window) -> Page[DeletedRow]:
     """One page, the link that was deleted last first."""
-    values: dict[str, Any] = {"owner": owner.pk, "limit": limit, "offset": (page - 1) * limit}
+    values: dict[str, Any] = {"owner": owner.pk, "limit": window.rows, "offset": window.offset}
     [[links]] = fetch(_COUNT, values)
-    rows = [DeletedRow(*row) for row in fetch(_ROWS, values)] if values["offset"] < links else []
-    return Page(rows, min(links, COUNT_LIMIT), links > COUNT_LIMIT)
+    after = ""
+    if window.place is not None:
+        values["deleted_at"], values["link"] = window.place.key
+        after = f"AND (deleted_at, link_id) {'>' if window.is_backward else '<'} (%(deleted_at)s, %(link)s)"
+    query = _ROWS.format(after=after, direction="ASC" if window.is_backward else "DESC")
+    rows = [DeletedRow(*row) for row in fetch(query, values)] if window.offset < links else []
+    total, is_capped = min(links, COUNT_LIMIT), links > COUNT_LIMIT
+    return page_of(rows, window, total, lambda row: (row.deleted_at, row.pk), is_capped=is_capped)

@@ -149,7 +149,7 @@ def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
 
 
 def _hits_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> int:
-    if Status.ACTIVE in search.statuses and search.expires_within is None and not search.are_dead:
+    if Status.ACTIVE in search.statuses and not search.has_few_without_status:
         # The hits whatever their status are known or kept, and few links are not active.
         whatever = search._replace(statuses=())
         is_exact = whatever._replace(is_archived=None) == _EVERYTHING

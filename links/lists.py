@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from accounts.models import Workspace
 from common.database import fetch
-from common.pages import Page
+from common.pages import Key, Page, Window, page_of
 from links import list_counts, searches
 from links.key_limits import condition_of
 from links.list_counts import COUNT_LIMIT
@@ -32,14 +32,28 @@ class Sort(NamedTuple):
     key: str
     identifier: str
     is_archived: str
+    sql_type: str
+
+    def beyond(self, direction: str | None) -> str:
+        """The end of a condition: rows after a place in this direction. None: all of them."""
+        return "" if direction is None else _beyond(self.key, self.identifier, self.sql_type, direction)
+
+
+def _beyond(key: str, identifier: str, sql_type: str, direction: str) -> str:
+    sign = "<" if direction == "DESC" else ">"
+    return f" AND ({key}, {identifier}) {sign} (%(place_key)s::{sql_type}, %(place_id)s::bigint)"
 
 
 SORTS = {
-    "createdAt": Sort("links_searchable s", "s.owner_id", "s.created_at", "s.link_id", "s.is_archived"),
-    "title": Sort(
-        "links_link l", "l.owner_id", "(coalesce(l.title, '') COLLATE \"C\")", "l.id", "l.is_archived"
+    "createdAt": Sort(
+        "links_searchable s", "s.owner_id", "s.created_at", "s.link_id", "s.is_archived", "timestamptz"
     ),
-    "clickCount": Sort("links_clickcounter n", "n.owner_id", "n.clicks", "n.link_id", "n.is_archived"),
+    "title": Sort(
+        "links_link l", "l.owner_id", "(coalesce(l.title, '') COLLATE \"C\")", "l.id", "l.is_archived", "text"
+    ),
+    "clickCount": Sort(
+        "links_clickcounter n", "n.owner_id", "n.clicks", "n.link_id", "n.is_archived", "bigint"
+    ),
 }
 BY_DATE, BY_TITLE = SORTS["createdAt"], SORTS["title"]
 # Forward and backward.
@@ -71,7 +85,10 @@ class Slice(NamedTuple):
 def slice_of_page(options: ListOptions, total: int, *, is_capped: bool) -> Slice:
     """The rows to read for a page of a list with ``total`` links, or more if it ``is_capped``."""
     forward, backward = DIRECTIONS[options.sort_order]
-    offset, limit = options.offset, options.limit
+    window = options.window
+    if window.place is not None:
+        return Slice(backward if window.is_backward else forward, 0, window.rows)
+    offset, limit = window.offset, window.limit
     if is_capped or offset <= total // 2:
         return Slice(forward, offset, limit)
     # Read the second half from the other end, so that the last page costs as little as the first.
@@ -79,12 +96,16 @@ def slice_of_page(options: ListOptions, total: int, *, is_capped: bool) -> Slice
 
 
 class Scan(NamedTuple):
-    """Reads the first ``needed`` candidates in sort order from an index. ``is_archived``: None for all links."""
+    """Reads the first ``needed`` candidates in sort order from an index. ``is_archived``: None for all links.
+
+    ``is_walk``: only those after the place.
+    """
 
     sort: Sort
     is_archived: bool | None
     direction: str
     needed: int
+    is_walk: bool
 
     def query(self, match: str = "true", columns: str = "") -> str:
         """``match`` is a condition on `links_searchable s`, whose ``columns`` are read, too."""
@@ -104,15 +125,19 @@ class Scan(NamedTuple):
             source += f" JOIN links_searchable s ON s.link_id = {sort.identifier}"
         return (
             f"SELECT {sort.identifier} AS id, {sort.key} AS key{columns} FROM {source}"  # noqa: S608 # constants
-            f" WHERE {sort.owner} = %(owner)s AND {archived} AND {match}"
+            f" WHERE {sort.owner} = %(owner)s AND {archived}"
+            f"{sort.beyond(self.direction if self.is_walk else None)} AND {match}"
         )
 
 
-def fetch_candidates(sort: Sort, identifiers: str) -> str:
-    """A query that fetches a few candidates, to be sorted later. OFFSET 0 stops the planner from an index scan."""
+def fetch_candidates(sort: Sort, identifiers: str, direction: str | None) -> str:
+    """A query that fetches a few candidates, to be sorted later. OFFSET 0 stops the planner from an index scan.
+
+    With a ``direction``, only those after the place.
+    """
     return (
         f"SELECT {sort.identifier} AS id, {sort.key} AS key FROM {sort.source}"  # noqa: S608 # constants
-        f" WHERE {sort.identifier} = ANY({identifiers}) OFFSET 0"
+        f" WHERE {sort.identifier} = ANY({identifiers}){sort.beyond(direction)} OFFSET 0"
     )
 
 
@@ -150,32 +175,52 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     else:
         total = count_links(owner, is_active=is_active, is_archived=is_archived)
         is_capped = False
-    if options.offset >= total and not is_capped:
+    window = options.window
+    if window.offset >= total and not is_capped:
         return Page([], total, is_capped)
     page = slice_of_page(options, total, is_capped=is_capped)
+    is_walk = window.place is not None
+    onward = page.direction if is_walk else None
     if search is not None:
         are_few = (search.is_by_date_alone or search.are_disabled) and total <= _FETCHED_OF_PERIOD
         if sort is not BY_DATE and (are_few or search.is_by_small_domain):
-            candidates = fetch_candidates(sort, f"ARRAY({searches.matching(search)})")
+            candidates = fetch_candidates(sort, f"ARRAY({searches.matching(search)})", onward)
         else:
             candidates = _search_candidates(
-                sort, search, matches, page, is_forward=page.direction == forward, values=values
+                sort,
+                search,
+                matches,
+                page,
+                is_forward=page.direction == forward,
+                is_walk=is_walk,
+                values=values,
             )
     else:
         # Do not scan all links for a few matches.
         few = _FETCHED_OF_PERIOD if is_archived else 0 if is_active is None else searches.FETCH_LIMIT
         if total <= few:
             match = searches.in_list(is_active, is_archived)
-            candidates = fetch_candidates(sort, f"ARRAY({searches.owned(match)})")
+            candidates = fetch_candidates(sort, f"ARRAY({searches.owned(match)})", onward)
         else:
             match = searches.in_list(is_active, None)
-            candidates = Scan(sort, is_archived, page.direction, page.end).query(match)
-    values |= {"limit": page.limit, "offset": page.offset}
+            candidates = Scan(sort, is_archived, page.direction, page.end, is_walk).query(match)
+    values |= _values_of(window, page)
     rows = link_rows(candidates, values, direction=page.direction, order=forward)
-    if is_capped and rows:
+    if is_capped and rows and not is_walk:
         # A page that is not full is the last one, so the total is known.
         total, is_capped = max(total, page.offset + len(rows)), len(rows) == page.limit
-    return Page(rows, total, is_capped)
+    return page_of(rows, window, total, _key_of, is_capped=is_capped)
+
+
+def _values_of(window: Window, page: Slice) -> dict[str, Any]:
+    values: dict[str, Any] = {"limit": page.limit, "offset": page.offset}
+    if window.place is not None:
+        values["place_key"], values["place_id"] = window.place.key
+    return values
+
+
+def _key_of(row: LinkRow) -> Key:
+    return (row.key, row.pk)
 
 
 def _search_candidates(
@@ -185,22 +230,27 @@ def _search_candidates(
     page: Slice,
     *,
     is_forward: bool,
+    is_walk: bool,
     values: dict[str, Any],
 ) -> str:
-    """A query for the candidates of a page. ``is_forward``: its direction is that of the matches."""
+    """A query for the candidates of a page. ``is_forward``: its direction is that of the matches.
+
+    ``is_walk``: only those after the place.
+    """
     by_date = sort is BY_DATE
-    are_first = by_date and is_forward and matches.are_first
+    are_first = by_date and is_forward and matches.are_first and not is_walk
+    onward = page.direction if is_walk else None
     if search.has_few_candidates and not matches.is_complete:
-        return fetch_candidates(sort, f"ARRAY({searches.matching(search)})")
+        return fetch_candidates(sort, f"ARRAY({searches.matching(search)})", onward)
     if matches.is_complete or (are_first and page.end <= searches.FETCH_LIMIT):
-        return fetch_candidates(sort, "%(ids)s::bigint[]")
+        return fetch_candidates(sort, "%(ids)s::bigint[]", onward)
     # The share of matches among the first links says nothing about the other end of the list.
     is_common = matches.near > searches.FETCH_LIMIT and is_forward
     if by_date and search.uses_index_by_period and not is_common:
-        return searches.matching_by_period(search, page.direction, page.end)
+        return searches.matching_by_period(search, page.direction, page.end, sort.beyond(onward))
     if not search.uses_index or (by_date and is_common):
-        return Scan(sort, search.is_archived, page.direction, page.end).query(search.match)
-    all_matches = fetch_candidates(sort, f"ARRAY({searches.matching(search)})")
+        return Scan(sort, search.is_archived, page.direction, page.end, is_walk).query(search.match)
+    all_matches = fetch_candidates(sort, f"ARRAY({searches.matching(search)})", onward)
     # Scan twice as far as needed if matches are spread evenly, unless fetching all matches is cheaper.
     steps = 2 * page.end * searches.REACH // max(matches.near, 1)
     # The links that `near` is a sample of. A domain with more than are counted is assumed to have nearly all.
@@ -214,7 +264,7 @@ def _search_candidates(
     if steps > expected * (_SEQUENTIAL_READS if by_date else 1):
         return all_matches
     near = f"true{search.on_domain if by_date else ''}"
-    first = Scan(sort, search.is_archived, page.direction, steps).query(near, ", s.*")
+    first = Scan(sort, search.is_archived, page.direction, steps, is_walk).query(near, ", s.*")
     return near_or_all(
         first, search.match, all_matches, direction=page.direction, steps=steps, needed=page.end
     )
@@ -239,26 +289,30 @@ def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     links = f"FROM links_link l{searched} {where}"
     [[matches]] = fetch(_COUNT_LIMITED.format(links=links, limit=COUNT_LIMIT + 1), values)
     total, is_capped = min(matches, COUNT_LIMIT), matches > COUNT_LIMIT
-    if options.offset >= matches:
+    window = options.window
+    if window.offset >= matches:
         return Page([], total, is_capped)
     page = slice_of_page(options, total, is_capped=is_capped)
+    is_walk = window.place is not None
     clicks = _CLICKS if options.sort_by == "clickCount" else ""
     key = _LIMITED_KEYS[options.sort_by]
     everything = f"SELECT l.id AS id, {key} AS key FROM links_link l{clicks}{searched} {where}"  # noqa: S608 # constants
+    if is_walk:
+        everything += _beyond(key, "l.id", SORTS[options.sort_by].sql_type, page.direction)
     candidates = everything
     if search is None and 2 * page.end < matches:
         # Twice as far as needed if the links are spread evenly, unless sorting all of them is cheaper.
         steps = 2 * page.end * totals(owner).links // matches
         if steps < matches:
             within = f"(SELECT true{condition} FROM links_link l WHERE l.id = s.id)"  # noqa: S608 # constants
-            first = Scan(SORTS[options.sort_by], is_archived, page.direction, steps).query()
+            first = Scan(SORTS[options.sort_by], is_archived, page.direction, steps, is_walk).query()
             candidates = near_or_all(
                 first, within, everything, direction=page.direction, steps=steps, needed=page.end
             )
     rows = link_rows(
         candidates,
-        values | {"limit": page.limit, "offset": page.offset},
+        values | _values_of(window, page),
         direction=page.direction,
         order=DIRECTIONS[options.sort_order][0],
     )
-    return Page(rows, total, is_capped)
+    return page_of(rows, window, total, _key_of, is_capped=is_capped)

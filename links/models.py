@@ -219,7 +219,10 @@ class Link(models.Model):
         db_table_comment = "Short links."
         indexes = [
             # Empty without teams: links of personal workspaces have no creator.
-            models.Index(fields=["creator"], condition=models.Q(creator__isnull=False), name="link_creator"),
+            models.Index(
+                fields=["creator", "owner"], condition=models.Q(creator__isnull=False), name="link_creator"
+            ),
+            models.Index(fields=["owner"], condition=models.Q(password__isnull=False), name="link_password"),
             models.Index(fields=["owner"], condition=~models.Q(utm={}), name="link_utm"),
             # Links of the default domain cost nothing here: `links_owner_domain` serves lists of any domain.
             models.Index(fields=["domain"], condition=models.Q(domain__isnull=False), name="link_domain"),

@@ -31,7 +31,9 @@ from links.codes import short_url_of
 from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.grouped_counts import Counted
 from links.health.states import HealthStatus
+from links.list_counts import COUNT_LIMIT
 from links.models import Link
 from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
@@ -189,12 +191,15 @@ WHOLE_URL = Representation(
     moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
 )
 
+_OF_NEW = "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive status createdAt"
 created_link = WHOLE_URL.pick(
     "NewUrl",
-    "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive status createdAt",
+    _OF_NEW,
     clickCount=lambda _: 0,
     status=lambda link: link.status_after(0),
 )
+# The same fields of a link that was not created now.
+found_link = WHOLE_URL.pick("", _OF_NEW)
 listed_link = WHOLE_URL.pick(
     "ListedUrl",
     "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"
@@ -316,12 +321,42 @@ _FILTERS = {
     "health": ...,
     "createdFrom": ...,
     "createdBefore": ...,
+    "createdAfter": ...,
     "expiresWithin": ...,
     "domainId": ...,
+    "creator": ...,
+    "hasPassword": ...,
+    "destination": ...,
     **{field.name: ... for field in UNIQUE},
     "sortBy": "clickCount",
     "sortOrder": ...,
 }
+_link_group = Representation(
+    "LinkGroup",
+    text("value", "value", "spring", "As the filter of the list takes it: a tag, a `domainId` or a status."),
+    count("urls", "links", 12),
+)
+COUNT = (
+    count("total", example=42),
+    flag(
+        "totalIsCapped",
+        None,
+        help_text=f"True if more than {COUNT_LIMIT} match, and the rest was not counted.",
+        required=False,
+    ),
+    _link_group.listed("groups", required=False, help_text="With `groupBy`, the largest first."),
+    number("groupCount", None, 1, "With `groupBy`: how many groups there are.", required=False, min_value=0),
+)
+
+
+def counted_links(counted: Counted) -> dict[str, Any]:
+    capped = {"totalIsCapped": True} if counted.is_capped else {}
+    if counted.groups is None:
+        return {"total": counted.total, **capped}
+    groups = [_link_group(group) for group in counted.groups]
+    return {"total": counted.total, **capped, "groups": groups, "groupCount": counted.all_groups}
+
+
 view_filters = Representation(
     "ViewFilters", *(text(name, None, value, required=False) for name, value in _FILTERS.items())
 )

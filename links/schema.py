@@ -37,7 +37,9 @@ from links.errors import (
     NotRestorable,
     domain_not_found,
 )
+from links.existing import NOT_COMPARABLE
 from links.fields import Device, RedirectType
+from links.grouped_counts import TOO_MANY
 from links.guess_counts import too_many_guesses
 from links.list_counts import COUNT_LIMIT
 from links.models import MAX_CODE, Link
@@ -48,6 +50,7 @@ from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
 from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
     MAX_TAG,
+    AccountIdField,
     ArchivedField,
     CodeField,
     CountryField,
@@ -58,7 +61,12 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import CreateLinkSerializer, UpdateLinkSerializer, UpsertLinkSerializer
+from links.serializers import (
+    CreateLinkSerializer,
+    DuplicateLinkSerializer,
+    UpdateLinkSerializer,
+    UpsertLinkSerializer,
+)
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -89,7 +97,7 @@ class _ChosenParameterExtension(OpenApiSerializerFieldExtension):
 
 
 # drf-spectacular derives the minimum length from ``allow_blank``.
-for _serializer in (CreateLinkSerializer, UpsertLinkSerializer):
+for _serializer in (CreateLinkSerializer, DuplicateLinkSerializer, UpsertLinkSerializer):
     annotate(
         _serializer,
         {
@@ -110,6 +118,7 @@ BAD_FIELDS = (
 )
 BAD_STATUS = invalid("status", "status", str(StatusesField.default_error_messages["status"]))
 BAD_ARCHIVED = invalid("archived", "archived", str(ArchivedField.default_error_messages["archived"]))
+BAD_CREATOR = invalid("creator", "id", str(AccountIdField.default_error_messages["id"]))
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
 
 
@@ -198,7 +207,10 @@ describe_links = describe(
         "Create a short link.",
         "The new link, which works already.",
         description="Only `originalUrl` is required. The service generates a `shortCode`; a `customCode` replaces it"
-        " in the `shortUrl`.",
+        " in the `shortUrl`. With `findIfExists`, a link on the same domain that leads to the same URL and has all"
+        " given values is returned instead: an active one before others, then the oldest. Of parallel such calls, one"
+        " creates the link.",
+        also={200: "With `findIfExists`: the link that exists already."},
         examples=[
             {"originalUrl": "https://example.com/"},
             {
@@ -206,11 +218,24 @@ describe_links = describe(
                 "restrictions": {"maxClicks": 1000},
                 "redirectType": 301,
             },
+            {**_example("originalUrl"), "findIfExists": True},
         ],
         errors=[
             invalid("originalUrl"),
+            InvalidFields([NOT_COMPARABLE]),
             *_BAD_NEW_LINK,
         ],
+        next_operations=_NEXT_OPERATIONS,
+    ),
+    duplicate=Operation(
+        "duplicateUrl",
+        "Create a copy of a short link.",
+        "The new link, which works already.",
+        description="It has the settings of the link, its tags and password, but another code and no clicks,"
+        " `customCode` and `externalId`. Sent fields replace those of the link; with another `originalUrl`, the copy"
+        " has no `targetUrl` unless it is sent. The rules are those of a creation. A key needs `urls:read`, too.",
+        examples=[{}, {"title": "Spring sale in May"}],
+        errors=[invalid("originalUrl"), *_BAD_NEW_LINK],
         next_operations=_NEXT_OPERATIONS,
     ),
     list=Operation(
@@ -224,6 +249,25 @@ describe_links = describe(
             BAD_TAGS,
             BAD_STATUS,
             BAD_ARCHIVED,
+            BAD_CREATOR,
+            invalid_destination("destination"),
+            domain_not_found(),
+        ],
+    ),
+    count=Operation(
+        "countUrls",
+        "Count your short links, or those that match the filters.",
+        "Their number, and with `groupBy` the largest groups.",
+        description="The filters are those of the list. A link with several tags is in several groups, and one without"
+        f" tags in none. With a filter, or by status, at most {COUNT_LIMIT:,} links can be grouped.",
+        component="UrlCount",
+        errors=[
+            BAD_TAGS,
+            BAD_STATUS,
+            BAD_ARCHIVED,
+            BAD_CREATOR,
+            invalid_destination("destination"),
+            InvalidFields([TOO_MANY]),
             domain_not_found(),
         ],
     ),

@@ -1,4 +1,4 @@
-"""Searches of an owner's links by text, tags, activity, time of creation and domain.
+"""Searches of an owner's links by text, tags, activity, time of creation, domain and further columns.
 
 A text that is the short URL of a link also finds that link.
 """
@@ -6,19 +6,22 @@ A text that is the short URL of a link also finds that link.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
+from uuid import UUID
 
-from accounts.models import Workspace
+from accounts.models import User, Workspace
 from common.database import fetch
 from common.http.short_urls import BASE_ID
 from common.http.urls import Destination, InvalidDestination, canonical_destination
+from common.pages import Window
 from domains.addresses import is_own_address
 from domains.selectors import find_domain
 from links.availability import Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
 from links.errors import domain_not_found, url_not_found
+from links.existing import LEADS_TO
 from links.fields import UNIQUE
 from links.models import Link
 from links.selectors import get_link, number_of, tag_key
@@ -38,6 +41,8 @@ class Period(NamedTuple):
 
 
 ALWAYS = Period()
+_MICROSECOND = timedelta(microseconds=1)
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC) - _MICROSECOND
 # Whether links need any or all of the tags.
 ANY, ALL = "any", "all"
 
@@ -58,10 +63,17 @@ class Filters(NamedTuple):
     tags_mode: str = ANY
     exclude_tags: str = ""
     health: str | None = None
+    created_after: datetime | None = None
+    creator: UUID | None = None
+    has_password: bool | None = None
+    destination: Destination | None = None
 
     @property
     def created(self) -> Period:
-        return Period(self.created_from, self.created_before)
+        starts = [] if self.created_from is None else [self.created_from]
+        if self.created_after is not None:
+            starts.append(min(self.created_after, _LAST_MOMENT) + _MICROSECOND)
+        return Period(max(starts, default=None), self.created_before)
 
 
 NO_FILTERS = Filters()
@@ -76,24 +88,24 @@ def filters_of(parameters: Mapping[str, Any]) -> Filters:
 
 
 class ListOptions(NamedTuple):
-    page: int
-    limit: int
+    window: Window
     sort_by: str
     sort_order: str
     filters: Filters
 
-    @property
-    def offset(self) -> int:
-        return (self.page - 1) * self.limit
 
-
-def list_options(*, page: int, limit: int, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
+def list_options(window: Window, *, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
     """The options of a request, as `links.serializers.ListQuery` validates them.
 
     Archived links are hidden, unless the request says otherwise or has a unique value.
     """
-    is_archived = None if _UNIQUE & filters.keys() else False
-    return ListOptions(page, limit, sort_by, sort_order, filters_of({"is_archived": is_archived, **filters}))
+    return ListOptions(window, sort_by, sort_order, filters_of_list(filters))
+
+
+def filters_of_list(parameters: Mapping[str, Any]) -> Filters:
+    """`filters_of`, with the default of lists for archived links."""
+    is_archived = None if _UNIQUE & parameters.keys() else False
+    return filters_of({"is_archived": is_archived, **parameters})
 
 
 # The search index does not know domains. Reading all links of a domain with at most this many is faster.
@@ -134,6 +146,60 @@ def listed_domain(owner: Workspace, domain_id: str | None) -> ListedDomain | Non
         pk = domain.pk
     [[is_large]] = fetch(_IS_LARGE, {"owner": owner.pk, "domain": pk, "small": SMALL_DOMAIN})
     return ListedDomain(pk, not is_large)
+
+
+# Of at most so many links, a list reads all; of more, it looks at each link on its way through the list.
+FEW_LINKS = 20_000
+_MORE_THAN_FEW = (
+    "SELECT EXISTS (SELECT FROM links_link WHERE owner_id = %(owner)s AND {condition} OFFSET {few})"
+)
+
+
+class Condition(NamedTuple):
+    """A condition on columns that `links_searchable s` lacks, with the values of its parameters.
+
+    ``are_few``: an index has the links that meet it, and they are few.
+    """
+
+    sql: str
+    values: tuple[tuple[str, Any], ...] = ()
+    are_few: bool = False
+
+
+def leads_to(destination: Destination) -> Condition:
+    """Links that lead to this URL."""
+    links = f"SELECT l.id FROM links_link l WHERE {LEADS_TO}"  # noqa: S608 # constants
+    return Condition(f"s.link_id IN ({links})", (("destination", destination.href),), are_few=True)
+
+
+def created_by(owner: Workspace, creator: UUID) -> Condition:
+    """Links that an account created."""
+    # None is no id.
+    account = User.objects.filter(public_id=creator).values_list("pk", flat=True).first() or 0
+    values: tuple[tuple[str, Any], ...] = (("creator", account),)
+    if owner.is_personal and account == owner.pk:
+        # A link of a personal workspace without a creator is of the workspace's account.
+        return Condition(_of_link("coalesce(l.creator_id, l.owner_id) = %(creator)s::bigint"), values)
+    return _indexed(owner, "creator_id = %(creator)s::bigint", values)
+
+
+def with_password(owner: Workspace, *, has_password: bool) -> Condition:
+    """Links with a password, or without one."""
+    condition = _indexed(owner, "password IS NOT NULL")
+    return condition if has_password else Condition(f"NOT {condition.sql}")
+
+
+def _indexed(owner: Workspace, condition: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition:
+    query = _MORE_THAN_FEW.format(condition=condition, few=FEW_LINKS)
+    [[are_many]] = fetch(query, {**dict(values), "owner": owner.pk})
+    if are_many:
+        return Condition(_of_link(f"l.{condition}"), values)
+    links = f"SELECT id FROM links_link WHERE owner_id = %(owner)s AND {condition}"  # noqa: S608 # constants
+    return Condition(f"s.link_id IN ({links})", values, are_few=True)
+
+
+def _of_link(condition: str) -> str:
+    return f"(SELECT {condition} FROM links_link l WHERE l.id = s.link_id)"  # noqa: S608 # constants
 
 
 # A reserved code does not redirect to its link: the link is on a customer's domain.
@@ -200,7 +266,7 @@ class Search(NamedTuple):
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
     them, if there are any. ``expires_within``: the number of days within which links expire. ``has_all_tags``: a link
     needs all of the ``tags`` rather than any; ``excluded`` are tags that it must not have. ``are_dead``: only those
-    whose destination is dead.
+    whose destination is dead. ``conditions``: on further columns.
     """
 
     text: str
@@ -216,6 +282,7 @@ class Search(NamedTuple):
     has_all_tags: bool = False
     excluded: tuple[str, ...] = ()
     are_dead: bool = False
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def match(self) -> str:
@@ -249,7 +316,16 @@ class Search(NamedTuple):
             or self.identified is not None
             or self.expires_within is not None
             or self.are_dead
+            or self.has_indexed_conditions
         )
+
+    @property
+    def has_few_without_status(self) -> bool:
+        return self._replace(statuses=()).has_few_candidates
+
+    @property
+    def has_indexed_conditions(self) -> bool:
+        return any(condition.are_few for condition in self.conditions)
 
     @property
     def are_disabled(self) -> bool:
@@ -265,7 +341,8 @@ class Search(NamedTuple):
     @property
     def changes_without_trace(self) -> bool:
         """Whether links can begin or cease to match although no row of `links_searchable` changes."""
-        return bool(self.statuses) or self.expires_within is not None or self.are_dead
+        of_links = self.expires_within is not None or self.are_dead or self.conditions
+        return bool(self.statuses or of_links)
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -289,6 +366,7 @@ class Search(NamedTuple):
             "created_before": self.created.end,
             "expires_within": self.expires_within,
             "domain": None if self.domain is None else self.domain.pk,
+            **dict(value for condition in self.conditions for value in condition.values),
         }
 
     @property
@@ -320,7 +398,10 @@ class Search(NamedTuple):
             status = f" AND NOT {_BANNED}"
         expires = "" if self.expires_within is None else f" AND s.link_id IN {_EXPIRING}"
         dead = f" AND s.link_id IN {_DEAD}" if self.are_dead else ""
-        conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}{dead}"
+        others = "".join(f" AND {condition.sql}" for condition in self.conditions)
+        conditions = (
+            f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}{dead}{others}"
+        )
         return f"{in_list(False if self.are_disabled else self.is_active, self.is_archived)}{conditions}"
 
 
@@ -390,11 +471,15 @@ _CANDIDATES = {
     Status.EXPIRED: _closable("expires_at <= now()"),
     Status.LIMIT_REACHED: _closable("max_clicks IS NOT NULL"),
 }
+_MAY_BE_CLOSED = f"(s.link_id IN {_closable('true')} OR s.link_id IN {_ON_INACTIVE_DOMAINS} OR {_BANNED})"
+# The status of a row of `links_searchable s`.
+STATUS_OF_ROW = f"CASE WHEN {_MAY_BE_CLOSED} THEN {_STATUS} ELSE '{Status.ACTIVE}' END"
+# A condition that all links meet whose status is not active; some of those are also active.
+MAY_BE_CLOSED = f"s.link_id = ANY(ARRAY({' UNION '.join(_CANDIDATES.values())}))"
 # To find out the status of a row takes as long as twenty of the other questions, which decide for most links.
 _HAS_STATUS = f"""CASE
     WHEN NOT s.is_active AND NOT {_BANNED} THEN 'disabled' = ANY(%(statuses)s)
-    WHEN s.link_id IN {_closable("true")} OR s.link_id IN {_ON_INACTIVE_DOMAINS} OR {_BANNED}
-        THEN {_STATUS} = ANY(%(statuses)s)
+    WHEN {_MAY_BE_CLOSED} THEN {_STATUS} = ANY(%(statuses)s)
     ELSE 'active' = ANY(%(statuses)s)
 END"""
 _TEXT = "strpos(s.content, lower(%(search)s)) > 0"
@@ -461,9 +546,19 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         filters.tags_mode == ALL and len(tag_keys) > 1,
         excluded,
         filters.health is not None,
+        tuple(_conditions(owner, filters)),
     )
     has_conditions = text or tag_keys or excluded or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
+
+
+def _conditions(owner: Workspace, filters: Filters) -> Iterator[Condition]:
+    if filters.destination is not None:
+        yield leads_to(filters.destination)
+    if filters.creator is not None:
+        yield created_by(owner, filters.creator)
+    if filters.has_password is not None:
+        yield with_password(owner, has_password=filters.has_password)
 
 
 def _keys_of(tags: str) -> tuple[str, ...]:
@@ -513,7 +608,8 @@ def matching(search: Search) -> str:
 
 def _candidates(search: Search) -> str:
     """The first part of a condition on `links_searchable s`, for an index."""
-    if search.identified is not None or search.expires_within is not None or search.are_dead:
+    of_links = search.expires_within is not None or search.are_dead or search.has_indexed_conditions
+    if search.identified is not None or of_links:
         return "true"
     found = " UNION ".join(_CANDIDATES[status] for status in search.statuses)
     # An array, so that the planner does not read all links of the owner instead.
@@ -524,17 +620,22 @@ def owned(match: str) -> str:
     return f"SELECT s.link_id AS id FROM links_searchable s WHERE s.owner_id = %(owner)s AND {match}"  # noqa: S608 # constants
 
 
-def matching_by_period(search: Search, direction: str | None, limit: int) -> str:
-    """A query for the first ``limit`` matches by creation date; for any matches if ``direction`` is None."""
+def matching_by_period(search: Search, direction: str | None, limit: int, beyond: str = "") -> str:
+    """A query for the first ``limit`` matches by creation date; for any matches if ``direction`` is None.
+
+    ``beyond`` is the end of a condition on `links_searchable s`: matches that meet it.
+    """
     first, last, step = ("min", "max", 1) if direction == "ASC" else ("max", "min", -1)
     order = "OFFSET 0"
     if direction is not None:
         order = f"ORDER BY s.created_at {direction}, s.link_id {direction} LIMIT {limit}"
     return _BY_PERIOD.format(
-        first=_PERIOD.format(end=first, limits=search.on_domain + search.created.condition),
-        last=_PERIOD.format(end=last, limits=search.on_domain + search.created.condition),
+        first=_PERIOD.format(end=first, limits=search.on_domain + search.created.condition + beyond),
+        last=_PERIOD.format(end=last, limits=search.on_domain + search.created.condition + beyond),
         step=step,
-        match=_INDEX_CONDITION.format(mark="'#' || %(owner)s || '/' || period", match=search.index_match),
+        match=_INDEX_CONDITION.format(
+            mark="'#' || %(owner)s || '/' || period", match=search.index_match + beyond
+        ),
         order=order,
         limit=limit,
     )

@@ -127,6 +127,9 @@ class LinkRow(NamedTuple):
     status: str
     health: Health
     creator: CreatorRow | None
+    # The primary key, and the value by which the list is sorted.
+    pk: int
+    key: Any
 
 
 class Totals(NamedTuple):
@@ -153,7 +156,8 @@ _LOCKED_LINK = _LINK + _LOCK
 _ROWS = f"""
 SELECT l.public_id, l.original_url, l.target_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags,
     n.clicks, l.is_active, l.is_archived, l.starts_at, l.expires_at, l.password IS NOT NULL, l.redirect_type,
-    l.created_at, l.updated_at, {STATUS}, {", ".join(_HEALTH)}, u.public_id, u.first_name, u.last_name, u.email
+    l.created_at, l.updated_at, {STATUS}, {", ".join(_HEALTH)}, page.id, page.key,
+    u.public_id, u.first_name, u.last_name, u.email
 FROM (
     SELECT id, key FROM ({{candidates}}) c
     ORDER BY key {{direction}}, id {{direction}} LIMIT %(limit)s OFFSET %(offset)s
@@ -295,9 +299,9 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 
 
 def _row(*columns: Any) -> LinkRow:
-    *own, status, checked_at, problem, failing_since, public_id, first_name, last_name, email = columns
+    *own, status, checked_at, problem, failing_since, pk, key, public_id, first_name, last_name, email = columns
     creator = None if public_id is None else CreatorRow(public_id, first_name, last_name, email)
-    return LinkRow._make((*own, Health(status, checked_at, problem, failing_since), creator))
+    return LinkRow._make((*own, Health(status, checked_at, problem, failing_since), creator, pk, key))
 
 
 def tag_key(tag: str) -> str:

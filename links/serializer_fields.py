@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from rest_framework import serializers
 
 from accounts.health_checks import HealthCheck
 from common.countries import COUNTRY_CODES
+from common.ids import parse_public_id
 from common.rest.fields import Integer, Text, has_at_most
 from links.availability import Status
 from links.codes import INHERITED_RULE, code_rule, is_code, is_inherited_code
@@ -66,6 +68,19 @@ class ArchivedField(Text):
         if chosen not in self.values:
             self.fail("archived")
         return self.values[chosen]
+
+
+class AccountIdField(Text):
+    default_error_messages = {"id": "Must be the id of an account."}
+
+    def to_internal_value(self, data: Any) -> UUID:  # type: ignore[override] # the id, not its text
+        public_id = parse_public_id(super().to_internal_value(data))
+        if public_id is None:
+            self.fail("id")
+        return public_id
+
+    def to_representation(self, value: Any) -> str:
+        return str(value)
 
 
 class CountryField(Text):

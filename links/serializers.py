@@ -26,6 +26,7 @@ from common.rest.fields import (
 from common.rest.pagination import PageQuery
 from links.codes import code_rule
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
+from links.grouped_counts import GroupBy
 from links.health.states import HealthStatus
 from links.representations import REPORT_PARAMETERS, WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
@@ -33,6 +34,7 @@ from links.rules import MAX_TAGS
 from links.searches import ALL, ANY
 from links.serializer_fields import (
     MAX_TAG,
+    AccountIdField,
     ArchivedField,
     CodeField,
     CountryField,
@@ -52,6 +54,8 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 MAX_SEARCH = 8 + 253 + 255 + 2
 
 
+# Of a count.
+DEFAULT_GROUPS, MAX_GROUPS = 100, 1_000
 # The ids of a hundred links.
 MAX_REPORT_PARAMETER = 4_000
 # Longer than anybody plans, and a number of days that PostgreSQL can add to a time.
@@ -175,7 +179,7 @@ class _ActiveByDefault(Boolean):
         return (True, True) if data is None else super().validate_empty_values(data)
 
 
-class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields):
+class NewLinkSerializer(_FieldsOfNewLink, _WritableFields):
     isActive = _ActiveByDefault(
         source="is_active",
         required=False,
@@ -184,7 +188,24 @@ class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields):
     )
 
 
-class UpsertLinkSerializer(CreateLinkSerializer):
+class CreateLinkSerializer(NewLinkSerializer):
+    findIfExists = Boolean(
+        source="find_if_exists",
+        required=False,
+        help_text="Return a link of the workspace that has all these values already, if there is one. Default: false.",
+    )
+
+
+class DuplicateLinkSerializer(NewLinkSerializer):
+    originalUrl = DestinationField(
+        source="destination", required=False, help_text="Default: that of the link, with its `targetUrl`."
+    )
+    domainId = Text(
+        source="domain_id", required=False, allow_null=True, help_text="Default: the domain of the link."
+    )
+
+
+class UpsertLinkSerializer(NewLinkSerializer):
     externalId = Text(
         source="external_id",
         characters=BY_NAME["externalId"].characters,
@@ -265,6 +286,9 @@ class ListFilters(serializers.Serializer[Any]):
     createdBefore = DateTime(
         source="created_before", required=False, help_text="Only links that were created before this time."
     )
+    createdAfter = DateTime(
+        source="created_after", required=False, help_text="Only links that were created after this time."
+    )
     expiresWithin = QueryInteger(
         source="expires_within",
         required=False,
@@ -276,6 +300,16 @@ class ListFilters(serializers.Serializer[Any]):
         source="domain_id",
         required=False,
         help_text=f"Only links on the domain with this `id`; `{BASE_ID}` is the default domain.",
+    )
+    creator = AccountIdField(
+        required=False, help_text="Only links that the account with this `_id` created in the workspace."
+    )
+    hasPassword = QueryBoolean(
+        source="has_password", required=False, help_text="Only links with a password, or without one."
+    )
+    destination = DestinationField(
+        required=False,
+        help_text="Only links that lead to this URL: their `targetUrl`, or else their `originalUrl`.",
     )
 
 
@@ -293,6 +327,16 @@ ListFilters._declared_fields.update({
 class ListQuery(PageQuery, ListFilters):
     sortBy = choice_field(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
     sortOrder = choice_field(source="sort_order", choices=_ORDERS, default="desc")
+
+
+class CountQuery(ListFilters):
+    groupBy = choice_field(source="group_by", choices=GroupBy.values, required=False)
+    limit = QueryInteger(
+        default=DEFAULT_GROUPS,
+        min_value=1,
+        max_value=MAX_GROUPS,
+        help_text="At most so many groups, the largest ones.",
+    )
 
 
 class CodeQuery(serializers.Serializer[Any]):

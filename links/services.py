@@ -10,17 +10,20 @@ from typing import Any
 from django.db import IntegrityError
 from django.utils import timezone
 
+from accounts.callers import require_scope
 from accounts.caps import charged_workspaces
+from accounts.code_styles import DEFAULT_STYLE, CodeStyle
 from accounts.history import last_change, name_author
 from accounts.models import User, Workspace
-from accounts.rights import links_per_month
+from accounts.rights import Scope, links_per_month
+from common.bounded_cache import BoundedCache
 from common.database import constraint_savepoint, in_one_transaction
 from common.errors import FieldError, InvalidFields, NotFound, PreconditionFailed, ServiceError
 from common.host import cache_versions
 from common.http.short_urls import BASE_ID
 from common.http.urls import Destination
 from common.ids import parse_public_id
-from links import code_claims, rules
+from links import code_claims, existing, rules
 from links.codes import generate_code
 from links.errors import (
     AnotherVersion,
@@ -39,31 +42,65 @@ from links.selectors import get_link, reload_bans
 from links.storage.deletion import delete_locked_links, undelete
 from links.storage.insert import insert_link, is_domain_conflict
 from links.storage.quotas import spend_quota
-from links.storage.unique_values import has_unique_values, refusing_taken_values
+from links.storage.unique_values import has_unique_values, refusing_taken_values, unique_values
 from links.storage.update import changed_columns, update_columns
 from links.utm_templates.services import Templates
 
 
-def create_link(
-    *,
-    owner: Workspace,
-    destination: Destination,
-    creator: User | None = None,
-    domain_id: str | None = None,
-    **fields: Any,
-) -> Link:
-    """Create a link, which works on every worker on return.
+def create_link(*, owner: Workspace, **fields: Any) -> Link:
+    """Create a link, which works on every worker on return. ``fields`` are those of `_new_link`.
 
     Raises Conflict, NotFound, InvalidFields or QuotaExceeded, and then writes nothing.
     """
+    link, _, addresses = _new_link(owner, **fields)
+    _store(owner, link, addresses)
+    return link
+
+
+def find_or_create_link(*, owner: Workspace, **fields: Any) -> tuple[Link, bool]:
+    """The link of `links.existing.find_equal`, or a new one. Returns it, and whether it is new.
+
+    Of parallel calls, one creates the link. Raises as `create_link` does, ScopeRequired if the key may not read links,
+    and InvalidFields with a password.
+    """
+    require_scope(owner, Scope.URLS_READ)
+    existing.refuse_password(fields)
+    link, given, addresses = _new_link(owner, **fields)
+
+    def work() -> tuple[Link, bool]:
+        existing.lock_destination(link)
+        found = existing.find_equal(link, given)
+        if found is not None:
+            return found, False
+        _store(owner, link, addresses)
+        return link, True
+
+    return in_one_transaction(work)
+
+
+def _new_link(
+    owner: Workspace,
+    *,
+    destination: Destination,
+    creator: User | None = None,
+    domain_id: str | None = None,
+    password_hash: str | None = None,
+    **fields: Any,
+) -> tuple[Link, Mapping[str, Any], list[Address]]:
+    """An unsaved link, its fields with those of its template, and its URLs. ``password_hash`` is that of another."""
     fields = Templates(owner).apply(fields)
     addresses = addresses_of({**fields, "destination": destination})
     refuse_own_addresses(addresses)
     domain = usable_domain(owner, domain_id)
-    custom_code = fields.get("custom_code")
-    rules.refuse_reserved(custom_code)
+    rules.refuse_reserved(fields.get("custom_code"))
     link = rules.new_link(owner=owner, creator=creator, domain=domain, destination=destination, **fields)
-    quota = links_per_month(owner.plan)
+    if password_hash is not None:
+        link.password = password_hash
+    return link, fields, addresses
+
+
+def _store(owner: Workspace, link: Link, addresses: Sequence[Address]) -> None:
+    quota, custom_code = links_per_month(owner.plan), link.custom_code
 
     def work() -> None:
         if quota:
@@ -73,12 +110,11 @@ def create_link(
     # If the plan has a quota, charge it in the same transaction, so that a refused link uses none of it. A statement
     # that waits for a unique value and for a code can deadlock with another one, and is then repeated.
     with refusing_taken_values():
-        if quota or has_unique_values(fields):
+        if quota or has_unique_values(unique_values(link)):
             in_one_transaction(work)
         else:
             work()
     cache_versions.bump(new_codes=[link.short_code, custom_code or link.short_code])
-    return link
 
 
 def update_link(
@@ -211,26 +247,41 @@ def undelete_link(*, owner: Workspace, public_id: str) -> Link:
     return link
 
 
+# How generated codes of workspaces on domains look, if not as by default; see `insert_link`.
+_known_styles: BoundedCache[tuple[int, int | None], CodeStyle] = BoundedCache(
+    10_000, 2_000_000, lambda *_: 200
+)
+
+
 def _insert(link: Link, addresses: Sequence[Address]) -> None:
     custom_code, is_hold_released = link.custom_code, False
+    key, collisions = (link.owner_id, link.domain_id), 0
+    style = _known_styles.get(key) or DEFAULT_STYLE
     while True:
-        link.short_code = generate_code((custom_code,))
+        link.short_code = generate_code((custom_code,), style, collisions)
         try:
             with constraint_savepoint():
-                refusal = insert_link(link, addresses)
+                refusal = insert_link(link, addresses, style)
+            if isinstance(refusal, CodeStyle):
+                # The statement decides: the process may know a former setting.
+                style = refusal
+                _known_styles.put(key, style)
+                continue
             if refusal is not None:
                 raise refusal
             return
         except IntegrityError as error:
             if custom_code is not None and code_claims.is_code_conflict(error, custom_code):
                 # A hold may have expired. Check only after a conflict, because conflicts are rare.
-                key = (link.domain_id, custom_code)
-                if is_hold_released or not code_claims.release_holds([key], owner_id=link.owner_id):
+                claimed = (link.domain_id, custom_code)
+                if is_hold_released or not code_claims.release_holds([claimed], owner_id=link.owner_id):
                     raise CodeTaken(custom_code) from None
                 is_hold_released = True
             elif is_domain_conflict(error):
                 raise domain_not_found() from None
-            elif not code_claims.is_code_conflict(error, link.short_code):
+            elif code_claims.is_code_conflict(error, link.short_code):
+                collisions += 1
+            else:
                 raise
 
 

@@ -16,18 +16,21 @@ from common.http.client_address import address_of_client
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
-from common.rest.pagination import PageQuery, pagination_of
+from common.rest.pagination import PageQuery
 from common.rest.returns import Version, required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
-from links import lists, representations, saved_views, selectors, services
+from links import grouped_counts, lists, representations, saved_views, selectors, services
 from links.code_checks import check_code
 from links.deleted_links import list_deleted_links
+from links.duplicates import duplicate_link
+from links.grouped_counts import GroupBy
 from links.guess_counts import refuse_above_guess_limit
 from links.history import link_history, restore_change
 from links.key_limits import may_read_links
 from links.lists import list_limited_links
+from links.models import Link
 from links.schema import (
     FIGURES,
     PAGINATION,
@@ -36,11 +39,13 @@ from links.schema import (
     describe_look_ups,
     describe_views,
 )
-from links.searches import link_at_short_url, list_options
+from links.searches import filters_of_list, link_at_short_url, list_options
 from links.serializers import (
     CodeQuery,
+    CountQuery,
     CreateLinkSerializer,
     CreateViewSerializer,
+    DuplicateLinkSerializer,
     ListQuery,
     ShortUrlQuery,
     UpdateLinkSerializer,
@@ -48,13 +53,16 @@ from links.serializers import (
     UpsertLinkSerializer,
 )
 
+# What replaces the status and the message of a creation.
+FOUND = {"http_status": 200, "message": "A URL with these values exists already."}
+
 
 @describe_links
 class LinkViewSet(ApiViewSet):
     lookup_field = "public_id"
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
-    queries = {"list": ListQuery}
+    queries = {"list": ListQuery, "count": CountQuery}
     access = {
         "list": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
@@ -62,12 +70,15 @@ class LinkViewSet(ApiViewSet):
         "update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "duplicate": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "upsert": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "count": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
     bodies = {
         "create": CreateLinkSerializer,
+        "duplicate": DuplicateLinkSerializer,
         "update": UpdateLinkSerializer,
         "partial_update": UpdateLinkSerializer,
         "upsert": UpsertLinkSerializer,
@@ -76,10 +87,11 @@ class LinkViewSet(ApiViewSet):
     @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
-        owner, options = workspace_of(request), list_options(**parameters)
+        window = self.window(parameters)
+        owner, options = workspace_of(request), list_options(window, **parameters)
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
-        page = pagination_of(listed, parameters)
+        page = self.paginate(listed, window)
         urls = representations.listed_links(listed.rows, owner, account_of(request))
         return {"urls": urls, "pagination": page}
 
@@ -92,16 +104,46 @@ class LinkViewSet(ApiViewSet):
         has_etag=True,
     )
     def create(self, request: Request) -> tuple[dict[str, Any], Version]:
-        fields = self.read_body()
+        fields, is_new = self.read_body(), True
         with admit_password_of_account(account_of(request).pk, fields):
-            workspace = workspace_of(request)
-            link = services.create_link(owner=workspace, creator=account_of(request), **fields)
+            named: dict[str, Any] = {"owner": workspace_of(request), "creator": account_of(request)}
+            if fields.pop("find_if_exists", False):
+                link, is_new = services.find_or_create_link(**named, **fields)
+            else:
+                link = services.create_link(**named, **fields)
+        return self._created(request, link, is_new=is_new)
+
+    def _created(self, request: Request, link: Link, *, is_new: bool) -> tuple[dict[str, Any], Version]:
+        workspace = workspace_of(request)
         domain = representations.link_domain(address_of(link.domain))
-        url = representations.created_link(link)
+        url = representations.created_link(link) if is_new else representations.found_link(link)
         if may_read_links(workspace) and self.prefers_representation:
             link = selectors.get_link(workspace, str(link.public_id))
             url = representations.whole_link(link, workspace, account_of(request))
-        return {"url": url, "domain": domain}, representations.version_of(link, url, is_new=True)
+        values = {"url": url, "domain": domain, **({} if is_new else FOUND)}
+        return values, representations.version_of(link, url, is_new=is_new)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    @returns(
+        201,
+        "URL created successfully.",
+        url=representations.CREATED_URL,
+        domain=representations.link_domain,
+        has_etag=True,
+        is_sibling=True,
+    )
+    def duplicate(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
+        changes = self.read_body()
+        with admit_password_of_account(account_of(request).pk, changes):
+            link = duplicate_link(
+                owner=workspace_of(request),
+                public_id=id,
+                creator=account_of(request),
+                changes=changes,
+                sent=set(request.data),
+            )
+        return self._created(request, link, is_new=True)
 
     @returns(200, url=representations.WHOLE_URL, has_etag=True)
     def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
@@ -169,6 +211,19 @@ class LinkViewSet(ApiViewSet):
         return values, representations.version_of(link, url)
 
     @action(detail=False)
+    @returns(200, fields=representations.COUNT)
+    def count(self, request: Request) -> dict[str, Any]:
+        query = self.read_query()
+        group_by, limit = query.pop("group_by", None), query.pop("limit")
+        counted = grouped_counts.count(
+            workspace_of(request),
+            filters_of_list(query),
+            None if group_by is None else GroupBy(group_by),
+            limit=limit,
+        )
+        return representations.counted_links(counted)
+
+    @action(detail=False)
     @returns(200, stats=representations.overview, beside=FIGURES)
     def stats(self, request: Request) -> dict[str, Any]:
         workspace = workspace_of(request)
@@ -234,10 +289,10 @@ class LinkHistoryViewSet(ApiViewSet):
     @action(detail=False)
     @returns(200, urls=[representations.restorable_link], pagination=PAGINATION)
     def deleted(self, request: Request) -> dict[str, Any]:
-        query = self.read_query()
-        page = list_deleted_links(workspace_of(request), **query)
+        window = self.window(self.read_query())
+        page = list_deleted_links(workspace_of(request), window)
         urls = [representations.restorable_link(row) for row in page.rows]
-        return {"urls": urls, "pagination": pagination_of(page, query)}
+        return {"urls": urls, "pagination": self.paginate(page, window)}
 
     @action(detail=True)
     @returns(200, fields=CHANGE_PAGE)

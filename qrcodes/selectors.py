@@ -4,7 +4,7 @@ from accounts.models import Workspace
 from common.database import read_first
 from common.errors import NotFound
 from common.ids import find_by_public_id, parse_public_id
-from common.pages import Page
+from common.pages import Page, Window, page_of, rows_from_place
 from links.selectors import get_link
 from qrcodes.models import QrCode, SavedDesign
 
@@ -32,7 +32,7 @@ _SHOWN = QrCode.objects.select_related("link").only(
 )
 
 
-def list_qr_codes(owner: Workspace, *, page: int, limit: int, url_id: str | None = None) -> Page[QrCode]:
+def list_qr_codes(owner: Workspace, window: Window, *, url_id: str | None = None) -> Page[QrCode]:
     """The owner's codes, newest first. Raises NotFound for a link of another owner."""
     codes = QrCode.objects.visible_to(owner)
     if url_id is not None:
@@ -41,13 +41,13 @@ def list_qr_codes(owner: Workspace, *, page: int, limit: int, url_id: str | None
     total = codes.values("pk")[: COUNT_LIMIT + 1].count()
     if total == 0 and url_id is not None:
         get_link(owner, url_id)
-    capped, offset = total > COUNT_LIMIT, (page - 1) * limit
-    if offset >= total and not capped:
-        return Page([], total, capped)
+    capped = total > COUNT_LIMIT
+    if window.offset >= total and not capped:
+        return Page([], total)
     # Rows before the page are skipped in an index and never fetched.
-    on_page = codes.order_by("-id").values("pk")[offset : offset + limit]
-    rows = _SHOWN.filter(pk__in=on_page).order_by("-id")
-    return Page(list(rows), min(total, COUNT_LIMIT), capped)
+    on_page = rows_from_place(codes.values("pk"), window, "-id")
+    rows = list(_SHOWN.filter(pk__in=on_page).order_by("-id"))
+    return page_of(rows, window, min(total, COUNT_LIMIT), lambda code: (code.pk,), is_capped=capped)
 
 
 def get_qr_code(owner: Workspace, public_id: str) -> QrCode:

@@ -21,7 +21,6 @@ from common.http.client_address import address_of_client, client_network, custom
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
-from common.rest.pagination import pagination_of
 from common.rest.returns import returns
 from limits.rates import spend_request
 from qrcodes import representations, selectors, services
@@ -67,8 +66,9 @@ class QrCodeViewSet(ApiViewSet):
     @returns(200, qrCodes=[representations.qr_code], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
-        listed = selectors.list_qr_codes(workspace_of(request), **parameters)
-        page = pagination_of(listed, parameters)
+        window = self.window(parameters)
+        listed = selectors.list_qr_codes(workspace_of(request), window, **parameters)
+        page = self.paginate(listed, window)
         return {"qrCodes": [representations.qr_code(code) for code in listed.rows], "pagination": page}
 
     @idempotent

@@ -217,7 +217,7 @@ CORS_ALLOW_HEADERS = (
     *("if-match", "if-none-match", "prefer", "x-api-key", "x-request-id", "x-workspace"),
 )
 CORS_EXPOSE_HEADERS = (
-    *("ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *("ETag", "Idempotent-Replayed", "Link", "Location", "Preference-Applied", "Retry-After", "X-Request-ID"),
     *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
 )
 REST_FRAMEWORK = {

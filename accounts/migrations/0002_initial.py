@@ -1,6 +1,7 @@
 import accounts.models
 import common.ids
 import datetime
+import django.core.validators
 import django.contrib.postgres.fields
 import django.contrib.postgres.functions
 import django.db.models.deletion
@@ -98,6 +99,8 @@ class Migration(migrations.Migration):
                     ('team_plan', models.CharField(blank=True, choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_column='plan', db_comment='free, pro or enterprise. Null: a personal workspace has the plan of its account.', max_length=10, null=True, verbose_name='plan')),
                     ('ignored_networks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), blank=True, db_comment='Networks whose visits do not count. Canonical form.', db_default=models.Value([], output_field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), size=None)), default=list, size=None)),
                     ('health_check', models.TextField(choices=[('off', 'Off'), ('weekly', 'Weekly'), ('daily', 'Daily')], db_comment='How often destinations are checked of links that do not say it: off, weekly or daily.', db_default='off', default='off')),
+                    ('code_length', models.PositiveSmallIntegerField(blank=True, db_comment='Characters of generated codes. Null: 7.', null=True, validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(20)], verbose_name='length of generated codes')),
+                    ('code_alphabet', models.TextField(blank=True, choices=[('full', 'Full'), ('readable', 'Readable')], db_comment='full or readable, without characters that look alike. Null: full.', null=True, verbose_name='alphabet of generated codes')),
                     ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ],
                 options={

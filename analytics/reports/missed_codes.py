@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -14,12 +14,16 @@ from analytics.counting.unknown_codes import KEPT_DAYS
 from analytics.dimensions import BETWEEN_COUNTS
 from analytics.reports.periods import RequestedRange
 from common.database import fetch
-from common.pages import Page
+from common.pages import Page, Window, page_of
 from domains.models import Domain
 from links.code_claims import unavailable_codes
 from links.codes import is_code, is_reserved
 from links.near_codes import NearLink, nearest_links
 
+_ORDER, _BACKWARD = "hits DESC, code", "hits, code DESC"
+_AFTER, _BEFORE = (
+    f"(hits {more} %(hits)s OR hits = %(hits)s AND code {later} %(code)s)" for more, later in ("<>", "><")
+)
 # The default domain has the number 0 in these tables, and none in that of codes.
 _BASE = 0
 _PAGE = f"""
@@ -28,7 +32,7 @@ WITH codes AS MATERIALIZED (
         string_agg(nullif(referrers, ''), '{BETWEEN_COUNTS}') AS referrers
     FROM analytics_missedcode WHERE domain_id = %(domain)s AND day BETWEEN %(first)s AND %(last)s GROUP BY code
 ), page AS (
-    SELECT * FROM codes ORDER BY hits DESC, code LIMIT %(limit)s OFFSET %(offset)s
+    SELECT * FROM codes WHERE {{after}} ORDER BY {{order}} LIMIT %(limit)s OFFSET %(offset)s
 )
 SELECT total.codes, total.others, page.code, page.hits, page.last_at, page.referrers FROM (
     SELECT count(*) AS codes, coalesce((
@@ -55,35 +59,43 @@ class MissedCode(NamedTuple):
 
 
 def missed_codes(
-    owner: Workspace, domain: Domain | None, query: RequestedRange, *, page: int, limit: int
+    owner: Workspace, domain: Domain | None, query: RequestedRange, window: Window
 ) -> tuple[Page[MissedCode], int]:
     """A page of the unknown codes of a domain (None: the default one), the most requested first, and how many requests
     were for codes that are not kept. Raises InvalidFields if the dates contradict each other.
     """
-    rows = _rows(domain, query, limit, (page - 1) * limit)
+    rows = _rows(domain, query, window)
     total, others = rows[0][:2]
-    return Page(_missed(owner, domain, rows), total), others
+    found = _missed(owner, domain, rows)
+    return page_of(found, window, total, lambda missed: (missed.hits, missed.code)), others
 
 
 def all_missed_codes(
     owner: Workspace, domain: Domain | None, query: RequestedRange, *, batch: int
 ) -> Iterator[list[MissedCode]]:
     """All pages. The links near to the codes are looked up for each of them. Raises InvalidFields at once."""
-    rows = _rows(domain, query, None, 0)
+    rows = _rows(domain, query, None)
     return (_missed(owner, domain, rows[start : start + batch]) for start in range(0, len(rows), batch))
 
 
-def _rows(domain: Domain | None, query: RequestedRange, limit: int | None, offset: int) -> list[Any]:
+def _rows(domain: Domain | None, query: RequestedRange, window: Window | None) -> list[Any]:
+    """None: all of them."""
     now = timezone.now()
     period = query.period(now - timedelta(days=KEPT_DAYS - 1), now)
-    values: Mapping[str, Any] = {
+    values: dict[str, Any] = {
         "domain": _BASE if domain is None else domain.pk,
         "first": period.first,
         "last": period.last,
-        "limit": limit,
-        "offset": offset,
+        "limit": None if window is None else window.rows,
+        "offset": 0 if window is None else window.offset,
     }
-    return fetch(_PAGE, values)
+    after, order = "true", _ORDER
+    if window is not None and window.is_backward:
+        order = _BACKWARD
+    if window is not None and window.place is not None:
+        values["hits"], values["code"] = window.place.key
+        after = _BEFORE if window.is_backward else _AFTER
+    return fetch(_PAGE.format(after=after, order=order), values)
 
 
 def _missed(owner: Workspace, domain: Domain | None, rows: Sequence[Any]) -> list[MissedCode]:

@@ -42,9 +42,16 @@ _ETAGS = {
     CONTENT_ETAG: _header("A tag of the content, for `If-None-Match`. Files have none.", "string"),
 }
 _LOCATION = {"Location": _header("The path of the new object.", "string", required=True)}
+_LINK = {
+    "Link": _header(
+        "The pages next to this one (RFC 8288): `rel=next`, unless it is the last one, and where pages are numbered"
+        " `rel=prev`. They have a `cursor` and the other parameters of the request.",
+        "string",
+    )
+}
 _ALL = {
     name: header
-    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS, _LOCATION)
+    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS, _LOCATION, _LINK)
     for name, header in headers.items()
 }
 
@@ -74,6 +81,8 @@ IF_NONE_MATCH = OpenApiParameter(
 HAS_ETAG = "x-has-etag"
 # An extension of operations whose 201 has a `Location`.
 HAS_LOCATION = "x-has-location"
+# An extension of operations whose 200 can have a `Link`.
+HAS_LINK = "x-has-link"
 
 WORKSPACE = OpenApiParameter(
     "X-Workspace",
@@ -100,6 +109,7 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for operation in methods.values():
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
             etag, has_location = operation.pop(HAS_ETAG, None), operation.pop(HAS_LOCATION, False)
+            has_link = operation.pop(HAS_LINK, False)
             for status, response in operation["responses"].items():
                 if "content" not in response and status != "304":
                     # The API does not send this response.
@@ -109,6 +119,8 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _APPLIED
                 if IDEMPOTENCY_KEY.name in parameters and status in ("200", "201"):
                     names |= _REPLAYED
+                if has_link and status == "200":
+                    names |= _LINK
                 if has_location and status == "201":
                     names |= _LOCATION
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -23,11 +23,12 @@ from drf_spectacular.utils import (
 from rest_framework.fields import BooleanField, CharField
 from rest_framework.serializers import Serializer
 
-from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
+from common.errors import InvalidFields, KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
 from common.openapi.document import (
     CONTENT_ETAG,
     ETAG,
     HAS_ETAG,
+    HAS_LINK,
     HAS_LOCATION,
     IDEMPOTENCY_KEY,
     IF_MATCH,
@@ -48,6 +49,7 @@ from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
+from common.rest.pagination import BAD_CURSOR, PageQuery
 from common.rest.returns import Returned, can_be_read
 from common.rest.unknown_fields import NoFields
 
@@ -172,7 +174,8 @@ class Operation:
 
     ``files`` are the responses other than JSON, by media type. ``errors`` are the action's own errors, and
     ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
-    replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
+    replaced its ``placeholders``. ``parameters`` are those that the view does not declare, and ``also``
+    describes successful responses of the same shape with other statuses.
     """
 
     id: str
@@ -183,6 +186,7 @@ class Operation:
     examples: Sequence[Mapping[str, Any]] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     parameters: Sequence[OpenApiParameter] = ()
+    also: Mapping[int, str] = field(default_factory=dict)
     errors: Sequence[Exception] = ()
     description: str = field(kw_only=True)
     next_operations: NextOperations | None = None
@@ -212,7 +216,9 @@ def _schema(
     )
     returned: Returned | None = getattr(action, "returned", None)
     if returned is not None:
-        responses[returned.status] = _success(operation, returned)
+        success = responses[returned.status] = _success(operation, returned)
+        for status, words in operation.also.items():
+            responses[status] = OpenApiResponse(success.response, words, success.examples)
     responses |= {(200, media_type): file for media_type, file in operation.files.items()}
     if name in view.queries:
         parameters.append(view.queries[name])
@@ -241,9 +247,18 @@ def _schema(
         responses=responses,
         extensions={
             **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
-            **({HAS_LOCATION: True} if name == "create" and can_be_read(view) else {}),
+            **({HAS_LINK: True} if "cursor" in _parameters(view, name) else {}),
+            **({HAS_LOCATION: True} if can_be_read(view) and _creates(name, returned) else {}),
         },
     )
+
+
+def _parameters(view: type[ApiViewSet], name: str) -> Mapping[str, Any]:
+    return view.queries[name]._declared_fields if name in view.queries else {}
+
+
+def _creates(name: str, returned: Returned | None) -> bool:
+    return name == "create" or (returned is not None and returned.is_sibling)
 
 
 def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
@@ -253,6 +268,8 @@ def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exce
         [parser] = options.get("parser_classes", view.parser_classes)
         yield from bad_bodies(parser.max_bytes)
     yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)
+    if "cursor" in _parameters(view, name) and issubclass(view.queries[name], PageQuery):
+        yield InvalidFields([BAD_CURSOR])
     if view.authentication_classes:
         yield NO_CREDENTIAL
     access = _access(view, name)

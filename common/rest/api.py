@@ -15,8 +15,10 @@ from rest_framework.viewsets import ViewSet
 
 from common.errors import InvalidFields, LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
+from common.pages import Page, Window
 from common.rest.access import Access
 from common.rest.envelope import add_warnings, attach_warnings, warn
+from common.rest.pagination import Pagination, link_header, links_of, pagination_of, window_of
 from common.rest.unknown_fields import (
     Handling,
     NoFields,
@@ -37,6 +39,16 @@ def _shared(serializer: SerializerType) -> Serializer[Any]:
     return serializer()
 
 
+def _next_page(response: Response) -> Mapping[str, str]:
+    """The cursor of a list without numbered pages."""
+    # Files have none.
+    body = getattr(response, "data", None)
+    data = body.get("data") if isinstance(body, dict) else None
+    pagination = data.get("pagination") if isinstance(data, dict) else None
+    cursor = pagination.get("nextCursor") if isinstance(pagination, dict) else None
+    return {} if cursor is None else {"next": cursor}
+
+
 class ApiViewSet(ViewSet):
     # OPTIONS serves only CORS preflights, which the middleware handles; /api/schema describes the endpoints.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
@@ -51,6 +63,8 @@ class ApiViewSet(ViewSet):
     has_workspace_in_path = False
     # Headers that the throttle sets.
     rate_headers: Mapping[str, str] = {}
+    # Cursors of the pages next to the one in the response, by their relation.
+    page_links: Mapping[str, str] = {}
     # Resources to release at the end of the request.
     request_stack: ExitStack
 
@@ -113,6 +127,15 @@ class ApiViewSet(ViewSet):
         """The validated parameters, by `queries`. Raises InvalidFields."""
         return self._read(self.queries[self.action], self.request.query_params.dict(), "parameter")
 
+    def window(self, parameters: dict[str, Any]) -> Window:
+        """The part of the list that the request asks for, taken out of the parameters of a `PageQuery`."""
+        return window_of(self.request, parameters)
+
+    def paginate(self, page: Page[Any], window: Window) -> Pagination:
+        """The object ``pagination``; the response gets a ``Link`` header to the pages next to this one."""
+        self.page_links = links_of(self.request, page, window)
+        return pagination_of(page, window)
+
     def read_body(self) -> dict[str, Any]:
         """The validated fields, by `bodies`. Raises InvalidFields."""
         return self._fields
@@ -171,6 +194,8 @@ class ApiViewSet(ViewSet):
         final["X-Content-Type-Options"] = "nosniff"
         if "HTTP_PREFER" in request.META:
             self._name_applied_preferences(final)
+        if links := self.page_links or _next_page(final):
+            final["Link"] = link_header(request, links)
         # Keep the headers of a narrower limit that rejected the request.
         for name, value in self.rate_headers.items():
             final.headers.setdefault(name, value)

@@ -1,20 +1,34 @@
-"""Numbered pages."""
+"""Numbered pages, and walks from page to page by cursors in the header ``Link`` (RFC 8288).
+
+A cursor is a sealed place of a list. It opens only for the list whose response had it, with the same filters and
+order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from hashlib import blake2b
+from typing import Any, NotRequired, TypedDict, cast
 
+import orjson
 from rest_framework import serializers
+from rest_framework.request import Request
 
-from common.pages import Page
-from common.rest.fields import QueryInteger
+from common.cursors import opened_cursor, sealed_cursor
+from common.errors import FieldError, InvalidFields
+from common.pages import Key, Page, Place, Window
+from common.rest.fields import QueryInteger, Text
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 # The database reads and discards every row before the page, so their number is limited.
 MAX_DEPTH = 1_000_000
-TOO_DEEP = f"At most {MAX_DEPTH} entries may precede the page; narrow the list with a filter."
+TOO_DEEP = f"At most {MAX_DEPTH} entries may precede the page; follow the Link header instead."
+BAD_CURSOR = FieldError(
+    "cursor", "invalid", "Must be that of a Link header of this list, with the same filters and order."
+)
+_SEALING = "page-cursor"
+_OF_PAGES = ("page", "limit", "cursor")
 
 
 class Pagination(TypedDict):
@@ -35,6 +49,11 @@ class PageQuery(serializers.Serializer[Any]):
     limit = QueryInteger(
         default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Entries per page."
     )
+    cursor = Text(
+        required=False,
+        help_text="Of the `Link` header of a page, which replaces `page`: a walk by `rel=next` misses no entry that is"
+        " there all the time, and repeats none.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if (attrs["page"] - 1) * attrs["limit"] > MAX_DEPTH:
@@ -42,11 +61,57 @@ class PageQuery(serializers.Serializer[Any]):
         return attrs
 
 
-def pagination_of(page: Page[Any], parameters: Mapping[str, Any]) -> Pagination:
-    """``parameters`` are the validated ones of a `PageQuery`."""
-    number, limit = parameters["page"], parameters["limit"]
+def window_of(request: Request, parameters: dict[str, Any]) -> Window:
+    """Takes the parameters of a `PageQuery` out of the validated ones. Raises InvalidFields for a bad cursor."""
+    page, limit, cursor = (parameters.pop(name, None) for name in _OF_PAGES)
+    if cursor is None:
+        return Window(page, limit)
+    opened = opened_cursor(cursor, None, purpose=_SEALING, context=_context(request))
+    if opened is None:
+        raise InvalidFields([BAD_CURSOR])
+    number, is_backward, *key = orjson.loads(opened)
+    return Window(number, limit, Place(tuple(key), is_backward))
+
+
+def links_of(request: Request, page: Page[Any], window: Window) -> dict[str, str]:
+    """The cursors of the pages next to this one, by their relation."""
+    links = {}
+    if page.last is not None:
+        links["next"] = _cursor(request, window.page + 1, page.last, is_backward=False)
+    if page.first is not None:
+        links["prev"] = _cursor(request, max(1, window.page - 1), page.first, is_backward=True)
+    return links
+
+
+def link_header(request: Request, cursors: Mapping[str, str]) -> str:
+    """The addresses of other pages of the list that the request asked for."""
+    links = []
+    for relation, cursor in cursors.items():
+        query = request.query_params.copy()
+        query.pop("page", None)
+        query["cursor"] = cursor
+        address = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+        links.append(f'<{address}>; rel="{relation}"')
+    return ", ".join(links)
+
+
+def _cursor(request: Request, page: int, key: Key, *, is_backward: bool) -> str:
+    place = orjson.dumps([page, is_backward, *key])
+    return sealed_cursor(place, purpose=_SEALING, context=_context(request))
+
+
+def _context(request: Request) -> bytes:
+    """The workspace, the list, its filters and its order."""
+    others = sorted((name, value) for name, value in request.query_params.items() if name not in _OF_PAGES)
+    workspace = cast("Any", request.auth).workspace
+    named = orjson.dumps([workspace.pk, request.path, others])
+    return blake2b(named, digest_size=16).digest()
+
+
+def pagination_of(page: Page[Any], window: Window) -> Pagination:
+    limit = window.limit
     shown: Pagination = {
-        "page": number,
+        "page": window.page,
         "limit": limit,
         "total": page.total,
         "pages": -(-page.total // limit),
@@ -55,5 +120,5 @@ def pagination_of(page: Page[Any], parameters: Mapping[str, Any]) -> Pagination:
         shown["totalIsCapped"] = True
         # After a full page there may be another one, which clients that stop at ``pages`` must not miss.
         if len(page.rows) == limit:
-            shown["pages"] = max(shown["pages"], number + 1)
+            shown["pages"] = max(shown["pages"], window.page + 1)
     return shown

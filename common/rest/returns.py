@@ -102,6 +102,7 @@ class Returned(NamedTuple):
     beside: tuple[Field, ...]
     has_etag: bool
     content: Content | None
+    is_sibling: bool
 
     def response(self, values: Any) -> Any:
         """The response with these values of the action. A finished response stays as it is."""
@@ -111,9 +112,9 @@ class Returned(NamedTuple):
             values, version = values
         if values is None:
             return ok(message=self.message, status=self.status)
-        said = values.pop("message", self.message)
+        said, status = values.pop("message", self.message), values.pop("http_status", self.status)
         beside = {field.name: values.pop(field.name) for field in self.beside}
-        response = ok(values or None, said, status=self.status, **beside)
+        response = ok(values or None, said, status=status, **beside)
         if self.has_etag:
             response["ETag"] = version.etag
         return response
@@ -127,6 +128,7 @@ def returns(
     beside: Iterable[Field] = (),
     has_etag: bool = False,
     content: Content | None = None,
+    is_sibling: bool = False,
     **data: Shape,
 ) -> Callable[[Callable[..., Any]], Callable[..., Response]]:
     """Decorator of an action of a view, which returns the values of the response as a dict, or raises.
@@ -135,12 +137,13 @@ def returns(
 
     Each keyword, such as ``url``, is a key of ``data`` with an object; in brackets, it is a list of them. ``fields``
     are further keys of ``data``, and ``beside`` keys next to it. A ``message`` in the dict replaces the declared one,
-    which is then an example. With ``has_etag``, the action returns the dict and the `Version` of the object. With
-    ``content``, the tag depends on this part of the data, see `unless_known`. Reads with a tag know ``If-None-Match``.
-    A creation names the address of the object, if it can be read. A finished response stays as it is.
+    which is then an example, and an ``http_status`` the status. With ``has_etag``, the action returns the dict and the
+    `Version` of the object. With ``content``, the tag depends on this part of the data, see `unless_known`. Reads with
+    a tag know ``If-None-Match``. A creation names the address of the object, if it can be read; ``is_sibling`` says
+    that it is of the same kind as the object that the path names. A finished response stays as it is.
     """
     described = (*fields, *(_field(name, shape) for name, shape in data.items()))
-    returned = Returned(status, message, described, tuple(beside), has_etag, content)
+    returned = Returned(status, message, described, tuple(beside), has_etag, content, is_sibling)
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Response]:
         @wraps(action)
@@ -152,8 +155,10 @@ def returns(
                 return unless_known(request, response, content)
             if has_etag and request.method in ("GET", "HEAD"):
                 return _not_modified(request, response)
-            if status == 201 and can_be_read(view):
-                response["Location"] = f"{request.path}/{_created_id(response.data['data'])}"
+            if response.status_code == 201 and can_be_read(view):
+                # Without the id and the name of the action.
+                collection = request.path.rsplit("/", 2)[0] if is_sibling else request.path
+                response["Location"] = f"{collection}/{_created_id(response.data['data'])}"
             return response
 
         respond.returned = returned  # type: ignore[attr-defined] # read by `common.openapi.operations`

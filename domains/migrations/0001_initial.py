@@ -1,5 +1,6 @@
 import common.ids
 import datetime
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
@@ -33,6 +34,8 @@ class Migration(migrations.Migration):
                     ('not_found_url', models.TextField(blank=True, db_comment='Where unknown codes redirect; null: 404.', null=True, verbose_name='URL for unknown codes')),
                     ('expired_url', models.TextField(blank=True, db_comment='Where expired links redirect; null: 410.', null=True, verbose_name='URL for expired links')),
                     ('pages', models.JSONField(blank=True, db_comment="The owner's words on pages for visitors, by page: {title, text}, of which one may be null.", db_default=models.Value({}, models.JSONField()), default=dict, verbose_name='own words on pages')),
+                    ('code_length', models.PositiveSmallIntegerField(blank=True, db_comment='Characters of generated codes. Null: that of the workspace.', null=True, validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(20)], verbose_name='length of generated codes')),
+                    ('code_alphabet', models.TextField(blank=True, choices=[('full', 'Full'), ('readable', 'Readable')], db_comment='full or readable, without characters that look alike. Null: that of the workspace.', null=True, verbose_name='alphabet of generated codes')),
                     ('token', models.CharField(db_comment='Token that the owner publishes in DNS.', default=domains.models.new_token, editable=False, max_length=32)),
                     ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
                     ('claimed_until', models.DateTimeField(db_comment='Deadline to verify a pending domain.', db_default=django.db.models.expressions.CombinedExpression(django.db.models.functions.datetime.Now(), '+', models.Value(datetime.timedelta(days=7))), editable=False, verbose_name='to be verified by')),

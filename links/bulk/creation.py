@@ -14,7 +14,7 @@ from uuid import UUID
 from accounts.caps import charged_workspaces
 from accounts.models import User, Workspace
 from accounts.rights import links_per_month
-from common.errors import ServiceError
+from common.errors import FieldError, InvalidFields, ServiceError
 from common.host import cache_versions
 from common.http.short_urls import BASE_ID
 from common.http.urls import Destination
@@ -29,6 +29,8 @@ from links.storage.insert import Claimed, Draft, Refusals, insert_links, refusal
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
 from links.storage.unique_values import with_free_values
 from links.utm_templates.services import Templates
+
+SINGLE_ONLY = "Only a creation of a single link can look for one that exists."
 
 
 class Drafting:
@@ -55,6 +57,8 @@ class Drafting:
         Raises the errors of a single creation, except for those that depend on the rows of other links.
         """
         remaining = self._templates.apply(fields)
+        if remaining.pop("find_if_exists", False):
+            raise InvalidFields([FieldError("findIfExists", "single_only", SINGLE_ONLY)])
         domain_id = remaining.pop("domain_id", None)
         if self._owner.key is not None:
             domain_id = self._default_domain if domain_id is None else chosen_domain(self._owner, domain_id)

@@ -9,13 +9,14 @@ The number of statements that insert many links does not grow with their number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, connection
 
+from accounts.code_styles import DEFAULT_LENGTH, DEFAULT_STYLE, CodeAlphabet, CodeStyle
 from common.database import constraint_of, execute, fetch, prepared_cursor, text_array
 from common.errors import InvalidFields, ServiceError
 from links.code_claims import (
@@ -51,6 +52,7 @@ class Draft:
     aliases: tuple[str, ...] = ()
     created_at: datetime | None = None
     clicks: int = 0
+    collisions: int = 0
 
     @property
     def chosen_codes(self) -> list[str]:
@@ -65,9 +67,9 @@ class Draft:
             keys.append((None, self.short_code))
         return keys
 
-    def set_short_code(self) -> None:
+    def set_short_code(self, style: CodeStyle) -> None:
         """Give the link its chosen short code, or a newly generated one."""
-        self.link.short_code = self.short_code or generate_code(self.chosen_codes)
+        self.link.short_code = self.short_code or generate_code(self.chosen_codes, style, self.collisions)
 
     def claims(self) -> list[CodeClaim]:
         domain_id = self.link.domain_id
@@ -77,6 +79,17 @@ class Draft:
         ]
 
 
+# How a generated code of the owner looks now, on the domain of the link.
+_STYLE = f"""
+SELECT coalesce(d.code_length, w.code_length, {DEFAULT_LENGTH}) AS code_length,
+    coalesce(d.code_alphabet, w.code_alphabet, '{CodeAlphabet.FULL}') AS code_alphabet
+FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
+LEFT JOIN domains_domain d ON d.id = {{domain}}
+"""  # noqa: S608 # composed of constants
+_STYLES = f"""
+SELECT chosen.id, style.* FROM unnest(%(domains)s::bigint[]) chosen (id),
+LATERAL ({_STYLE.format(domain="chosen.id")}) style
+"""  # noqa: S608 # composed of constants
 # Of a new link, no other ban can apply.
 IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::bigint)"
 
@@ -85,12 +98,14 @@ def _insert_statement(columns: InsertedColumns, refusal: str) -> str:
     """``refusal`` is a query for the reasons in the order of the URLs; null if none is refused."""
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
-    WITH refusal (reasons) AS ({refusal}), link AS (
+    WITH refusal (reasons) AS ({refusal}), style AS ({_STYLE.format(domain="%(domain_id)s::bigint")}), link AS (
         INSERT INTO links_link ({columns.names})
-        SELECT {values} FROM refusal WHERE reasons IS NULL
+        SELECT {values} FROM refusal, style
+        WHERE reasons IS NULL AND code_length = %(code_length)s::integer AND code_alphabet = %(code_alphabet)s
         RETURNING id, created_at, updated_at
     ), codes AS ({INSERT_CODES_OF_LINK})
-    SELECT reasons, id, created_at, updated_at, {IS_OWNER_BANNED} FROM refusal LEFT JOIN link ON true
+    SELECT reasons, code_length, code_alphabet, id, created_at, updated_at, {IS_OWNER_BANNED}
+    FROM refusal CROSS JOIN style LEFT JOIN link ON true
     """  # noqa: S608 # composed of constants
 
 
@@ -108,10 +123,13 @@ _INSERT = _insert_statement(
 )
 
 
-def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | None:
+def insert_link(
+    link: Link, addresses: Sequence[Address], style: CodeStyle
+) -> InvalidFields | CodeStyle | None:
     """Insert a link and complete it with the values that the database sets. ``addresses`` are all URLs of the link.
 
-    If one of them is refused, write nothing and return the error. Raises IntegrityError if a code or value is taken.
+    If one of them is refused, write nothing and return the error. If generated codes have another ``style`` than that
+    of the link's, write nothing and return theirs. Raises IntegrityError if a code or value is taken.
     """
     claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
     urls, hosts = [address.destination.href for address in addresses], [address.host for address in addresses]
@@ -129,11 +147,16 @@ def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | Non
                 ),
                 "codes": text_array(claim.code for claim in claims),
                 "kinds": text_array(claim.kind for claim in claims),
+                "code_length": style.length,
+                "code_alphabet": style.alphabet,
             },
         )
-        reasons, link.pk, link.created_at, link.updated_at, is_banned = cursor.fetchone()
+        row = cursor.fetchone()
+    reasons, code_length, code_alphabet, link.pk, link.created_at, link.updated_at, is_banned = row
     link.ban_reason = "other" if is_banned else None
-    return None if reasons is None else refused_addresses(addresses, reasons)
+    if reasons is not None:
+        return refused_addresses(addresses, reasons)
+    return CodeStyle(code_length, code_alphabet) if link.pk is None else None
 
 
 def is_domain_conflict(error: IntegrityError) -> bool:
@@ -169,9 +192,10 @@ def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
         draft.link.ban_reason = "other" if is_banned else None
         draft.link.created_at = min(draft.created_at or now, now)
     release_holds((key for draft in pending.values() for key in draft.code_keys), owner_id=owner_id)
+    styles = _styles(pending.values(), owner_id)
     inserted: list[Draft] = []
     while pending:
-        conflicts = _claim_all_or_none(pending)
+        conflicts = _claim_all_or_none(pending, styles)
         inserted += [draft for key, draft in pending.items() if key not in conflicts]
         taken = _refused_by_codes(pending, conflicts, owner_id)
         refused |= taken
@@ -221,10 +245,19 @@ def _lock_domains(domain_ids: Collection[int | None], owner_id: int) -> set[int]
     return {domain_id for (domain_id,) in fetch(_LOCK_DOMAINS, values)}
 
 
-def _claim_all_or_none(drafts: Mapping[int, Draft]) -> _Conflicts:
+def _styles(drafts: Iterable[Draft], owner_id: int) -> dict[int | None, CodeStyle]:
+    """How the generated codes of the drafts look, by their domains. A query only if one is needed."""
+    domains = {draft.link.domain_id for draft in drafts if draft.short_code is None}
+    if not domains:
+        return {}
+    rows = fetch(_STYLES, {"domains": list(domains), "owner_id": owner_id})
+    return {domain_id: CodeStyle(*style) for domain_id, *style in rows}
+
+
+def _claim_all_or_none(drafts: Mapping[int, Draft], styles: Mapping[int | None, CodeStyle]) -> _Conflicts:
     """Claim all codes of each draft, or none. Return the codes that were not available, by the keys of the drafts."""
     for draft in drafts.values():
-        draft.set_short_code()
+        draft.set_short_code(styles.get(draft.link.domain_id, DEFAULT_STYLE))
     claims = {key: draft.claims() for key, draft in drafts.items()}
     successful = claim_codes({drafts[key].link.pk: codes for key, codes in claims.items()})
     conflicts: _Conflicts = {}
@@ -233,6 +266,7 @@ def _claim_all_or_none(drafts: Mapping[int, Draft]) -> _Conflicts:
         missing = [claim for claim in codes if (link_id, claim.domain_id, claim.code) not in successful]
         if missing:
             conflicts[key] = missing
+            drafts[key].collisions += 1
     if conflicts:
         release_codes([drafts[key].link.pk for key in conflicts])
     return conflicts

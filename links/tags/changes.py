@@ -29,7 +29,7 @@ from accounts.models import Workspace
 from common.database import execute, fetch, in_one_transaction
 from common.errors import Conflict, NotFound
 from common.ids import find_by_public_id
-from common.pages import Page
+from common.pages import Page, Window, page_of, rows_of
 from links import rules, saved_views, searches
 from links.models import UNDO_DAYS, Tag, TagAction, TagChange, TagChangeStatus
 from links.selectors import tag_key
@@ -146,11 +146,10 @@ def undo_change(owner: Workspace, public_id: str) -> TagChange:
     return carry_out(in_one_transaction(work), seconds=REQUEST_SECONDS)
 
 
-def list_changes(owner: Workspace, *, page: int, limit: int) -> Page[TagChange]:
+def list_changes(owner: Workspace, window: Window) -> Page[TagChange]:
     """One page, newest first."""
-    changes = _kept().filter(owner=owner).order_by("-pk")
-    first = (page - 1) * limit
-    return Page(list(changes[first : first + limit]), changes.count())
+    changes = _kept().filter(owner=owner)
+    return page_of(rows_of(changes, window, "-pk"), window, changes.count(), lambda change: (change.pk,))
 
 
 def get_change(owner: Workspace, public_id: str) -> TagChange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -11,7 +12,7 @@ from django.db import transaction
 from accounts.models import Workspace
 from common.database import execute, extend_response_timeout, fetch
 from common.errors import NotFound
-from common.pages import Page
+from common.pages import Page, Window, page_of
 from links.selectors import tag_key
 
 # The links of a tag, or its row if it has a colour or a chosen spelling but no link.
@@ -37,10 +38,13 @@ SELECT (SELECT count(*) FROM listed), page.key, page.links, page.name, page.colo
     ORDER BY l.id DESC LIMIT 1
 )
 FROM (VALUES (1)) one LEFT JOIN (
-    SELECT * FROM listed ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s
+    SELECT * FROM listed WHERE {after} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s
 ) page ON true ORDER BY {order}
 """
-_ORDERS = {"name": 'key COLLATE "C" {direction}', "linkCount": 'links {direction}, key COLLATE "C"'}
+_NAME = 'key COLLATE "C"'
+# In the order of names alone, the number of links is not compared.
+_AFTER_NAME = f"{_NAME} {{after_name}} %(place_name)s"
+_AFTER_LINKS = f"(links {{after_links}} %(place_links)s OR links = %(place_links)s AND {_AFTER_NAME})"
 # Only links with clicks are read, so that a large workspace with few clicked links is quick. With clicks of a million
 # links it takes two seconds.
 CLICKS_SECONDS = 20
@@ -65,14 +69,29 @@ class TagRow(NamedTuple):
 
 
 def list_tags(
-    owner: Workspace, *, page: int, limit: int, search: str, sort_by: str, sort_order: str, with_clicks: bool
+    owner: Workspace, window: Window, *, search: str, sort_by: str, sort_order: str, with_clicks: bool
 ) -> Page[TagRow]:
     """One page, in one query, and two more for the clicks."""
     values: dict[str, Any] = {"owner": owner.pk, "search": tag_key(search)}
-    values |= {"limit": limit, "offset": (page - 1) * limit}
-    order = _ORDERS[sort_by].format(direction=sort_order)
-    [total, rows] = _read(_CONTAINING if values["search"] else _ANY, order, values)
-    return Page(_with_clicks(owner, rows) if with_clicks else rows, total)
+    values |= {"limit": window.rows, "offset": window.offset}
+    by_links = sort_by == "linkCount"
+    # Tags with the same number of links are always in the order of their names.
+    links_rise, names_rise = sort_order == "asc", by_links or sort_order == "asc"
+    if window.is_backward:
+        links_rise, names_rise = not links_rise, not names_rise
+    order = f"{_NAME} {'ASC' if names_rise else 'DESC'}"
+    if by_links:
+        order = f"links {'ASC' if links_rise else 'DESC'}, {order}"
+    after = _ANY
+    if window.place is not None:
+        values["place_links"], values["place_name"] = window.place.key
+        signs = {"after_links": "<>"[links_rise], "after_name": "<>"[names_rise]}
+        after = (_AFTER_LINKS if by_links else _AFTER_NAME).format(**signs)
+    [total, rows] = _read(_CONTAINING if values["search"] else _ANY, order, values, after)
+    if window.is_backward:
+        rows.reverse()
+    page = page_of(rows, window, total, lambda row: (row.links, row.key))
+    return replace(page, rows=_with_clicks(owner, page.rows)) if with_clicks else page
 
 
 def tag_in_path(segment: str) -> str:
@@ -101,8 +120,8 @@ def _storable_key(name: str) -> str:
     return "" if re.search("[\0\ud800-\udfff]", key) else key
 
 
-def _read(condition: str, order: str, values: dict[str, Any]) -> tuple[int, list[TagRow]]:
-    rows = fetch(_TAGS.format(key=condition) + _ROWS.format(order=order), values)
+def _read(condition: str, order: str, values: dict[str, Any], after: str = _ANY) -> tuple[int, list[TagRow]]:
+    rows = fetch(_TAGS.format(key=condition) + _ROWS.format(order=order, after=after), values)
     total = rows[0][0]
     return total, [
         TagRow(key, name or _spelled(key, tags or ()), color, links, None)

@@ -10,7 +10,7 @@ from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.pagination import PageQuery, pagination_of
+from common.rest.pagination import PageQuery
 from common.rest.returns import returns
 from links.schema import PAGINATION
 from links.tags import changes, listing
@@ -72,10 +72,10 @@ class TagChangeViewSet(ApiViewSet):
 
     @returns(200, changes=[tag_change], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
-        parameters = self.read_query()
-        page = changes.list_changes(workspace_of(request), **parameters)
+        window = self.window(self.read_query())
+        page = changes.list_changes(workspace_of(request), window)
         shown = [tag_change(change) for change in page.rows]
-        return {"changes": shown, "pagination": pagination_of(page, parameters)}
+        return {"changes": shown, "pagination": self.paginate(page, window)}
 
     @returns(200, change=tag_change)
     def retrieve(self, request: Request, id: str) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
 from accounts import admission
 from accounts.downloads import Busy
-from common.openapi.error_examples import invalid
+from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import Representation, choice, count, flag, moment, number, text
 from links.bulk.schema import ID, OWN_IDS, results
 from links.bulk.services import MAX_ITEMS
 from links.errors import DomainNotActive, domain_not_found
-from links.schema import BAD_ARCHIVED, BAD_STATUS, BAD_TAGS
+from links.schema import BAD_ARCHIVED, BAD_CREATOR, BAD_STATUS, BAD_TAGS
 from links.transfer.exports import COLUMNS, CONTENT_TYPES, ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.imports import MAX_ROWS
@@ -98,7 +98,15 @@ describe_transfers = describe(
         "Export your short links, or those that match the filters.",
         description="Newest first. The file can be imported again. It contains no passwords; see `sealed-export`.",
         files=_FILES,
-        errors=[BAD_TAGS, BAD_STATUS, BAD_ARCHIVED, domain_not_found(), Busy()],
+        errors=[
+            BAD_TAGS,
+            BAD_STATUS,
+            BAD_ARCHIVED,
+            BAD_CREATOR,
+            invalid_destination("destination"),
+            domain_not_found(),
+            Busy(),
+        ],
     ),
     export_sealed=Operation(
         "exportUrlsWithPasswords",

@@ -10,7 +10,7 @@ from common.http.short_urls import BASE_ID
 from common.rest.fields import Boolean, DateTime, Integer, List, Text, choice_field
 from links.bulk.serializers import BulkDeleteSerializer
 from links.serializer_fields import InheritedCodeField
-from links.serializers import CreateLinkSerializer, ListFilters
+from links.serializers import ListFilters, NewLinkSerializer
 from links.transfer.exports import ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.sealed_passwords import MAX_CELL, MAX_PASSPHRASE, MIN_PASSPHRASE
@@ -19,7 +19,7 @@ MAX_CLICKS = 1_000_000_000_000
 MAX_ALIASES = 50
 
 
-class ImportedLinkSerializer(CreateLinkSerializer):
+class ImportedLinkSerializer(NewLinkSerializer):
     customCode = InheritedCodeField(source="custom_code", required=False)
     shortCode = InheritedCodeField(source="short_code", required=False)
     aliases = List(child=InheritedCodeField(), required=False, max_length=MAX_ALIASES)

@@ -61,7 +61,10 @@ def test_the_source_of_cities_is_as_described(
 
 def test_a_body_of_every_field_is_as_described(described: dict[str, Any]) -> None:
     validate(described, {"$ref": "#/components/schemas/CreateLinkRequest"}, {**WHOLE, "expiresAt": None})
-    assert set(described["components"]["schemas"]["CreateLinkRequest"]["properties"]) == set(WHOLE)
+    assert set(described["components"]["schemas"]["CreateLinkRequest"]["properties"]) == {
+        *WHOLE,
+        "findIfExists",
+    }
 
 
 def test_responses_with_credentials_are_as_described(

@@ -95,6 +95,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("LoginRequest", "RefreshTokenRequest", "AddDomainRequest", "DomainSettingsRequest"),
         *(
             "CreateLinkRequest",
+            "DuplicateLinkRequest",
             "UpdateLinkRequest",
             "UpsertLinkRequest",
             "RestrictionsRequest",

@@ -20,7 +20,7 @@ SENT = {
     "x-workspace",
 }
 READ = {
-    *("ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *("ETag", "Idempotent-Replayed", "Link", "Location", "Preference-Applied", "Retry-After", "X-Request-ID"),
     *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
 }
 

@@ -30,6 +30,8 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('accounts_workspace', 'plan', '{plan}', 'plain'),
     ('accounts_workspace', 'ignoredNetworks', '{ignored_networks}', 'plain'),
     ('accounts_workspace', 'healthCheck', '{health_check}', 'plain'),
+    ('accounts_workspace', 'codeLength', '{code_length}', 'plain'),
+    ('accounts_workspace', 'codeAlphabet', '{code_alphabet}', 'plain'),
     ('accounts_member', 'role', '{role}', 'plain'),
     ('accounts_scopedkey', 'name', '{name}', 'plain'),
     ('accounts_scopedkey', 'onlyOwn', '{only_own}', 'plain'),

@@ -297,6 +297,7 @@ export const texts = {
     "editor.final": "Final address, unless a rule applies:",
     "editor.duplicate": "Duplicate",
     "editor.unsaved": "Unsaved",
+    "editor.exists": "You already have a link to this address:",
     "editor.refused": { one: "{count} field needs a change: see above.", other: "{count} fields need a change: see above." },
     "editor.delete": "Delete the link",
     "editor.readOnly": "You need the Editor role to change this link. Ask an admin.",

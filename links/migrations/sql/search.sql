@@ -32,6 +32,8 @@ CREATE INDEX links_owner_domain ON links_searchable (owner_id, domain_id, create
 CREATE INDEX links_owner_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id) WHERE NOT is_archived;
 CREATE INDEX links_owner_archived_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id)
     WHERE is_archived;
+-- Links that lead to an address. A digest, because a URL can be longer than an entry of an index.
+CREATE INDEX links_leads_to ON links_link (hashtextextended(destination, owner_id));
 
 -- The URLs of a link besides original_url and destination, each on a line: the canonical forms, and the entered ones.
 -- In PL/pgSQL, because PostgreSQL inlines links_content only without this query.

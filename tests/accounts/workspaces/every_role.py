@@ -33,7 +33,7 @@ VIEWER, EDITOR, ADMIN, OWNER = Role
 class Row(NamedTuple):
     """The least role, or None if any account may call the route, and the status that it then gets.
 
-    ``scope`` is required of keys with scopes. None: the route refuses them.
+    ``scope`` is required of keys with scopes. None: the route refuses them. ``also``: another one is required, too.
     """
 
     role: Role | None
@@ -41,6 +41,7 @@ class Row(NamedTuple):
     body: dict[str, Any] | None = None
     is_public: bool = False
     scope: Scope | None = None
+    also: Scope | None = None
 
 
 # The values of a body are replaced by the ids of the fixture's objects, if they name one.
@@ -83,6 +84,7 @@ TABLE = {
     "PUT /api/urls/{id}": Row(EDITOR, 200, {"title": "x"}, scope=Scope.URLS_WRITE),
     "PATCH /api/urls/{id}": Row(EDITOR, 200, {"title": "y"}, scope=Scope.URLS_WRITE),
     "DELETE /api/urls/{id}": Row(EDITOR, 200, {}, scope=Scope.URLS_WRITE),
+    "POST /api/urls/{id}/duplicate": Row(EDITOR, 201, {}, scope=Scope.URLS_WRITE, also=Scope.URLS_READ),
     "PUT /api/urls/upsert": Row(EDITOR, 200, {**LINK, "externalId": "a"}, scope=Scope.URLS_WRITE),
     "GET /api/urls/exists": Row(VIEWER, 400, scope=Scope.URLS_READ),
     "GET /api/urls/resolve": Row(VIEWER, 400, scope=Scope.URLS_READ),
@@ -106,6 +108,7 @@ TABLE = {
     "GET /api/urls/export": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/urls/sealed-export": Row(ADMIN, 200, {"passphrase": "twelve white horses"}),
     "POST /api/urls/bulk-export": Row(VIEWER, 200, {"ids": ["link"]}, scope=Scope.URLS_READ),
+    "GET /api/urls/count": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/urls/stats": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/urls/domains/available": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/utm-templates": Row(VIEWER, 200, scope=Scope.URLS_READ),

@@ -1,6 +1,6 @@
 import pytest
 
-from common.pages import Page
+from common.pages import Page, Window
 from common.rest.pagination import MAX_DEPTH, PageQuery, pagination_of
 from testing.cases import for_each
 
@@ -23,12 +23,12 @@ from testing.cases import for_each
     ],
 )
 def test_the_number_of_pages_covers_every_row(limit: int, total: int, pages: int) -> None:
-    shown = pagination_of(Page([], total), {"page": 1, "limit": limit})
+    shown = pagination_of(Page([], total), Window(1, limit))
     assert shown == {"page": 1, "limit": limit, "total": total, "pages": pages}
 
 
 def test_a_page_beyond_the_last_one_is_returned_as_requested() -> None:
-    shown = pagination_of(Page([], 21), {"page": 7, "limit": 20})
+    shown = pagination_of(Page([], 21), Window(7, 20))
     assert shown == {"page": 7, "limit": 20, "total": 21, "pages": 2}
 
 
@@ -83,6 +83,6 @@ def test_the_page_after_the_last_full_one_within_a_million_rows_is_accepted(limi
     """A client that walks `pages` requests it to learn that it is empty."""
     last = MAX_DEPTH // limit
     full = Page([None] * limit, 100_000, total_is_capped=True)
-    pages = pagination_of(full, {"page": last, "limit": limit})["pages"]
+    pages = pagination_of(full, Window(last, limit))["pages"]
     assert pages == last + 1
     assert PageQuery(data={"page": str(pages), "limit": str(limit)}).is_valid()

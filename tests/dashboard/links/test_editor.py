@@ -50,6 +50,29 @@ def test_a_bookmarklet_fills_in_the_address(signed_in: Callable[..., Any], addre
         assert visit.errors() == []
 
 
+def test_the_editor_tells_of_a_link_to_the_same_address(
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
+) -> None:
+    link = make_link(DESTINATION, customCode="spring")
+    with signed_in() as visit:
+        page, notice = visit.page, "You already have a link to this address:"
+        page.goto(f"{address}/dashboard/new")
+        field = page.locator("input[name=originalUrl]")
+        field.fill("https://example.com/pag")
+        expect(page.get_by_text(notice)).to_have_count(0)
+        # Without its scheme, as people type it.
+        field.fill("Example.com/page")
+        expect(page.get_by_text(notice)).to_be_visible()
+        # It hinders nobody.
+        page.keyboard.press("Enter")
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
+        expect(page.get_by_text(notice)).to_be_visible()
+        page.locator("form.editor").get_by_role("link", name="sho.rt/spring").click()
+        expect(page.locator(f"form.editor[data-link='{link['_id']}']")).to_be_visible()
+        assert visit.errors() == []
+    assert Link.objects.count() == 2
+
+
 def test_every_simple_field_is_saved(
     signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:

@@ -144,7 +144,8 @@ def test_a_stranger_lists_no_links(
         {"sortBy": "clickCount"},
     ):
         assert listed_titles(strange_api, **query) == []
-    for key in ("owner", "owner_id", "creator", "user"):
+    assert listed_titles(strange_api, creator=str(alice.user.public_id)) == []
+    for key in ("owner", "owner_id", "user"):
         assert listed_titles(strange_api, **{key: str(alice.user.public_id)}) == []
         assert listed_titles(strange_api, **{key: alice.user.pk}) == []
     assert len(listed_titles(api)) == 2

@@ -78,7 +78,7 @@ def test_a_campaign_keeps_the_parameters_of_a_report(api: APIClient, make_link: 
 
 def test_a_view_has_every_parameter_of_the_list() -> None:
     assert ViewFiltersSerializer().fields.keys() == view_filters.names
-    assert ListQuery().fields.keys() - {"page", "limit"} == view_filters.names
+    assert ListQuery().fields.keys() - {"page", "limit", "cursor"} == view_filters.names
 
 
 def test_views_are_listed_by_name(api: APIClient, django_assert_num_queries: Any) -> None:

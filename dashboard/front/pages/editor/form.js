@@ -27,6 +27,7 @@ import { Live } from "./live.js";
 import { REFERRER_POLICIES } from "./model.js";
 import { FORM, SaveBar } from "./save_bar.js";
 import { restOf } from "./shares.js";
+import { Twin } from "./twin.js";
 import { Utm } from "./utm.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -182,6 +183,7 @@ function Destination({ editing }) {
         hint=${html`
             ${isMoved && html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>${" "}`}
             ${link !== null && html`<${HealthBadge} link=${link} />`}
+            <${Twin} address=${editing.fields.value[name]} id=${editing.id} />
         `}
         onChange=${(/** @type {any} */ event) => editing.change({ [name]: withScheme(event.target.value) })}
     />`;
