@@ -315,10 +315,12 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "URL shortener",
     "DESCRIPTION": (
         "Short links, their statistics and the credentials to manage them.\n\n"
-        "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`. "
+        "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`, whose `code` "
+        f"has [a page]({BASE_URL}/api/docs/errors). With `Accept: application/problem+json`, errors are problem "
+        "details (RFC 9457). "
         "Times are ISO 8601 in UTC. Texts must not contain NUL or lone surrogates. "
         "Integers take no fraction or exponent; 5.0 is rejected. "
-        "Clients should ignore unknown keys."
+        "Clients should ignore unknown keys, and judge an error with an unknown `code` by its status."
     ),
     "VERSION": shortener_project.__version__,
     "CONTACT": {"name": "The operator of this service", "url": BASE_URL},
@@ -361,6 +363,7 @@ SPECTACULAR_SETTINGS = {
         "common.openapi.document.unwrap_parameters",
         "common.openapi.document.declare_security_of_all",
         "common.openapi.document.link_operations",
+        "common.openapi.document.enumerate_codes",
         "common.openapi.document.share_headers",
     ],
 }

@@ -10,6 +10,7 @@ from qrcodes.urls import image_urlpatterns
 from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
 from shortener_project import admin_site
 from shortener_project.web import views
+from shortener_project.web.error_pages import ErrorCodesView, ErrorCodeView
 from shortener_project.web.metrics import metrics
 from shortener_project.web.schema import DocsView, SchemaView
 
@@ -32,6 +33,8 @@ urlpatterns = [
     path("api", views.not_found, {"exception": Http404()}),
     path("api/schema", SchemaView.as_view()),
     path("api/docs", DocsView.as_view()),
+    path("api/docs/errors", ErrorCodesView.as_view()),
+    path("api/docs/errors/<code>", ErrorCodeView.as_view()),
     path("api/", include("accounts.urls")),
     path("api/", include("redirects.simulation.urls")),
     path("api/", include("domains.urls")),

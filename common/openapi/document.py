@@ -148,6 +148,19 @@ def link_operations(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+def enumerate_codes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Narrow the code of each error response to those of its examples.
+
+    Beside the reference, so that generated clients have one type of all errors, which new codes do not break.
+    """
+    for operation in _operations(result):
+        for status, response in operation["responses"].items():
+            if status >= "400" and (content := response.get("content", {}).get("application/json")):
+                codes = {example["value"]["code"] for example in content["examples"].values()}
+                content["schema"]["properties"] = {"code": {"enum": sorted(codes)}}
+    return result
+
+
 def describe_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """State the defaults of request fields in their descriptions.
 

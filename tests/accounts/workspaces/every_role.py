@@ -21,6 +21,7 @@ from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 from testing.cases import for_each
 from testing.contract.every_route import UNKNOWN_ID
+from testing.error_bodies import without_request_id
 
 LINK = {"originalUrl": "https://example.com/"}
 WEBHOOK = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/hooks"}
@@ -49,6 +50,8 @@ TABLE = {
     "POST /api/auth/refresh": Row(None, 400, {}, is_public=True),
     "GET /api/schema": Row(None, 200, is_public=True),
     "GET /api/docs": Row(None, 200, is_public=True),
+    "GET /api/docs/errors": Row(None, 200, is_public=True),
+    "GET /api/docs/errors/{code}": Row(None, 404, is_public=True),
     "GET /api/auth/api-key": Row(None, 200),
     "POST /api/auth/regenerate-api-key": Row(None, 200, {}),
     "GET /api/auth/me": Row(None, 200),
@@ -197,6 +200,7 @@ class Site(NamedTuple):
             "{changeId}",
             "{deliveryId}",
             "{name}",
+            "{code}",
         ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
@@ -276,4 +280,5 @@ def outcome(site: Site, client: APIClient, name: str) -> tuple[int, bytes, list[
     """The response, and the statements without ids, numbers, times and digests."""
     with CaptureQueriesContext(connection) as queries:
         response = site.call(client, name)
-    return response.status_code, response.content, [_VALUES.sub("?", query["sql"]) for query in queries]
+    statements = [_VALUES.sub("?", query["sql"]) for query in queries]
+    return response.status_code, without_request_id(response), statements
