@@ -185,7 +185,7 @@ describe_keys = describe(
         "The key. Save `apiKey`: it is not shown again.",
         description="Takes an access token only. The key acts in the workspace of this call, for you and with at most"
         " your role there. It ends with your membership. Each call requires one scope, and none includes another:"
-        f" {_SCOPES}. No call that takes keys requires `keys:write`. A key with `domainId` works only with that domain"
+        f" {_SCOPES}. A key with `domainId` works only with that domain"
         " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
         f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",

@@ -234,16 +234,49 @@ def _schema(
     return extend_schema(
         operation_id=operation.id,
         summary=operation.summary,
-        description=operation.description,
+        description=f"{operation.description}\n\n{_requirements(view, name)}",
         tags=[tag],
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
         extensions={
+            **_required(view, name),
             **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
             **({HAS_LOCATION: True} if name == "create" and can_be_read(view) else {}),
         },
     )
+
+
+# Extensions of operations. A null means: no role, and no key with scopes.
+REQUIRED_ROLE, REQUIRED_SCOPE = "x-required-role", "x-required-scope"
+# Whether the operation takes keys that are limited to a domain or to their own links.
+TAKES_LIMITED_KEYS = "x-takes-limited-keys"
+
+
+def _required(view: type[ApiViewSet], name: str) -> dict[str, Any]:
+    """What the server checks, for programs. Operations for everybody have no such extensions."""
+    if name not in view.access:
+        return {}
+    access = view.access[name]
+    return {
+        REQUIRED_ROLE: access.role and str(access.role),
+        REQUIRED_SCOPE: access.scope and str(access.scope),
+        TAKES_LIMITED_KEYS: access.scope is not None and access.limited,
+    }
+
+
+def _requirements(view: type[ApiViewSet], name: str) -> str:
+    """The same, for people."""
+    if name not in view.access:
+        return "Needs no credential."
+    access = view.access[name]
+    role = "Concerns your own account" if access.role is None else f"Requires the role `{access.role}`"
+    if not view.takes_keys:
+        return f"{role}, and a token."
+    if access.scope is None:
+        return f"{role}. Refuses keys with scopes."
+    limited = "" if access.limited else ", and no limit to a domain or to its own links"
+    return f"{role}. A key with scopes needs `{access.scope}`{limited}."
 
 
 def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:

@@ -63,15 +63,15 @@ TABLE = {
     "DELETE /api/auth/sessions/{id}": Row(None, 404, {}),
     "GET /api/workspaces": Row(None, 200),
     "POST /api/workspaces": Row(None, 201, {"name": "Another"}),
-    "GET /api/workspaces/{id}": Row(VIEWER, 200, scope=Scope.MEMBERS_WRITE),
+    "GET /api/workspaces/{id}": Row(VIEWER, 200, scope=Scope.MEMBERS_READ),
     "PATCH /api/workspaces/{id}": Row(ADMIN, 200, {"name": "Renamed"}, scope=Scope.MEMBERS_WRITE),
     "DELETE /api/workspaces/{id}": Row(OWNER, 409, {}),
-    "GET /api/workspaces/{id}/members": Row(VIEWER, 200, scope=Scope.MEMBERS_WRITE),
+    "GET /api/workspaces/{id}/members": Row(VIEWER, 200, scope=Scope.MEMBERS_READ),
     "PATCH /api/workspaces/{id}/members/{memberId}": Row(
         ADMIN, 200, {"role": "viewer"}, scope=Scope.MEMBERS_WRITE
     ),
     "DELETE /api/workspaces/{id}/members/{memberId}": Row(ADMIN, 200, {}, scope=Scope.MEMBERS_WRITE),
-    "GET /api/workspaces/{id}/invitations": Row(ADMIN, 200, scope=Scope.MEMBERS_WRITE),
+    "GET /api/workspaces/{id}/invitations": Row(ADMIN, 200, scope=Scope.MEMBERS_READ),
     "POST /api/workspaces/{id}/invitations": Row(ADMIN, 201, {"role": "viewer"}, scope=Scope.MEMBERS_WRITE),
     "DELETE /api/workspaces/{id}/invitations/{invitationId}": Row(ADMIN, 200, {}, scope=Scope.MEMBERS_WRITE),
     "POST /api/invitations/{token}/accept": Row(None, 404, {}),
@@ -102,7 +102,7 @@ TABLE = {
     "POST /api/urls/bulk-delete": Row(EDITOR, 200, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
     "POST /api/urls/check": Row(EDITOR, 202, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
     # Into the personal workspace of the caller.
-    "POST /api/urls/move": Row(EDITOR, 200, {"ids": ["link"], "workspaceId": "own"}),
+    "POST /api/urls/move": Row(EDITOR, 200, {"ids": ["link"], "workspaceId": "own"}, scope=Scope.URLS_MOVE),
     "POST /api/urls/import": Row(
         EDITOR, 200, {"content": "originalUrl\nhttps://example.com/\n"}, scope=Scope.URLS_WRITE
     ),
