@@ -217,7 +217,8 @@ CORS_ALLOW_HEADERS = (
     *("if-match", "if-none-match", "prefer", "x-api-key", "x-request-id", "x-workspace"),
 )
 CORS_EXPOSE_HEADERS = (
-    *("ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *("Deprecation", "ETag", "Idempotent-Replayed", "Link", "Preference-Applied", "Retry-After", "Sunset"),
+    "X-Request-ID",
     *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
 )
 REST_FRAMEWORK = {

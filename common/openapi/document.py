@@ -34,6 +34,13 @@ _BY_STATUS = {
 _REPLAYED = {
     "Idempotent-Replayed": _header("`true` if this is the stored response of an earlier request.", "string")
 }
+_DEPRECATED = {
+    "Deprecation": _header(
+        "Since when the operation is deprecated, such as `@1893456000`.", "string", required=True
+    ),
+    "Sunset": _header("When the operation will be removed.", "string", required=True),
+    "Link": _header('Where to read more, with `rel="deprecation"`.', "string", required=True),
+}
 _APPLIED = {"Preference-Applied": _header("Which of the preferences in `Prefer` applied.", "string")}
 # Components of the header `ETag`.
 ETAG, CONTENT_ETAG = "ETag", "ContentETag"
@@ -44,7 +51,7 @@ _ETAGS = {
 _LOCATION = {"Location": _header("The path of the new object.", "string", required=True)}
 _ALL = {
     name: header
-    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS, _LOCATION)
+    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS, _LOCATION, _DEPRECATED)
     for name, header in headers.items()
 }
 
@@ -96,6 +103,7 @@ PREFER = OpenApiParameter(
 
 def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Define each header once. A hook, because drf-spectacular does not support header components."""
+    used = set()
     for methods in result["paths"].values():
         for operation in methods.values():
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
@@ -111,10 +119,14 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _REPLAYED
                 if has_location and status == "201":
                     names |= _LOCATION
+                if operation.get("deprecated"):
+                    names |= _DEPRECATED
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                 if etag is not None and status in ("200", "201"):
                     response["headers"]["ETag"] = {"$ref": f"#/components/headers/{etag}"}
-    result["components"]["headers"] = _ALL
+                    used.add(etag)
+                used.update(names)
+    result["components"]["headers"] = {name: header for name, header in _ALL.items() if name in used}
     return result
 
 

@@ -47,6 +47,7 @@ from common.openapi.error_examples import (
 from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
+from common.rest.deprecation import deprecation_of
 from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
 from common.rest.returns import Returned, can_be_read
 from common.rest.unknown_fields import NoFields
@@ -234,7 +235,8 @@ def _schema(
     return extend_schema(
         operation_id=operation.id,
         summary=operation.summary,
-        description=f"{operation.description}\n\n{_requirements(view, name)}",
+        description="\n\n".join([operation.description, *_notices(view, name), _requirements(view, name)]),
+        deprecated=deprecation_of(view, name) is not None,
         tags=[tag],
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
@@ -263,6 +265,11 @@ def _required(view: type[ApiViewSet], name: str) -> dict[str, Any]:
         REQUIRED_SCOPE: access.scope and str(access.scope),
         TAKES_LIMITED_KEYS: access.scope is not None and access.limited,
     }
+
+
+def _notices(view: type[ApiViewSet], name: str) -> Iterator[str]:
+    if (deprecation := deprecation_of(view, name)) is not None:
+        yield deprecation.text
 
 
 def _requirements(view: type[ApiViewSet], name: str) -> str:

@@ -16,6 +16,7 @@ from rest_framework.viewsets import ViewSet
 from common.errors import InvalidFields, LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
 from common.rest.access import Access
+from common.rest.deprecation import deprecation_of
 from common.rest.envelope import add_warnings, attach_warnings, warn
 from common.rest.unknown_fields import (
     Handling,
@@ -171,6 +172,9 @@ class ApiViewSet(ViewSet):
         final["X-Content-Type-Options"] = "nosniff"
         if "HTTP_PREFER" in request.META:
             self._name_applied_preferences(final)
+        if (deprecation := deprecation_of(self, self.action)) is not None:
+            for name, value in deprecation.headers.items():
+                final[name] = value
         # Keep the headers of a narrower limit that rejected the request.
         for name, value in self.rate_headers.items():
             final.headers.setdefault(name, value)

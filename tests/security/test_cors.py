@@ -20,7 +20,8 @@ SENT = {
     "x-workspace",
 }
 READ = {
-    *("ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *("Deprecation", "ETag", "Idempotent-Replayed", "Link", "Preference-Applied", "Retry-After", "Sunset"),
+    "X-Request-ID",
     *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
 }
 
