@@ -42,6 +42,7 @@ INTERNAL_LISTEN, INTERNAL_HOST, INTERNAL_PORT = variables.INTERNAL_LISTEN.read()
 
 _base_url = variables.BASE_URL.read()
 BASE_URL = str(_base_url)
+SECURITY_CONTACT = variables.SECURITY_CONTACT.read()
 BASE_HOST = _base_url.host
 BASE_PORT = _base_url.port
 BASE_HOSTS = _base_url.hosts

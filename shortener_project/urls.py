@@ -13,6 +13,7 @@ from shortener_project.web import views
 from shortener_project.web.error_pages import ErrorCodesView, ErrorCodeView
 from shortener_project.web.metrics import metrics
 from shortener_project.web.schema import DocsView, SchemaView
+from shortener_project.web.well_known import SECURITY_TXT, change_password, security_txt
 
 urlpatterns = [
     # The busiest routes first: each pattern takes time until one matches.
@@ -22,6 +23,8 @@ urlpatterns = [
     path("readyz", views.readyz),
     path("robots.txt", views.robots),
     path("favicon.ico", views.favicon),
+    path(SECURITY_TXT.removeprefix("/"), security_txt),
+    path(".well-known/change-password", change_password),
     path(LOGO_PATH.removeprefix("/"), views.brand_logo),
     path("metrics", metrics),
     path("internal/tls-allowed", tls_allowed),
