@@ -67,7 +67,7 @@ class Scope(TextChoices):
     DOMAINS_WRITE = "domains:write", "Add, verify, change and delete domains"
     QR_WRITE = "qr:write", "Create and delete QR codes"
     MEMBERS_READ = "members:read", "Read the workspace, its members and invitations"
-    MEMBERS_WRITE = "members:write", "Rename the workspace, and manage its members and invitations"
+    MEMBERS_WRITE = "members:write", "Manage the workspace, its members and invitations"
     WEBHOOKS_WRITE = "webhooks:write", "Read and manage webhooks"
     # Of its own: it reaches another workspace than that of the key.
     URLS_MOVE = "urls:move", "Move links to other workspaces of its creator"

@@ -277,13 +277,15 @@ def _requirements(view: type[ApiViewSet], name: str) -> str:
     if name not in view.access:
         return "Needs no credential."
     access = view.access[name]
-    role = "Concerns your own account" if access.role is None else f"Requires the role `{access.role}`"
+    role = "no role" if access.role is None else f"the role `{access.role}`"
     if not view.takes_keys:
-        return f"{role}, and a token."
+        return f"Requires a token, and {role}."
     if access.scope is None:
-        return f"{role}. Refuses keys with scopes."
-    limited = "" if access.limited else ", and no limit to a domain or to its own links"
-    return f"{role}. A key with scopes needs `{access.scope}`{limited}."
+        return f"Requires {role}. Keys with scopes are refused."
+    limited = (
+        "" if access.limited else "; keys that are limited to a domain or to their own links are refused"
+    )
+    return f"Requires {role}, and of a key with scopes `{access.scope}`{limited}."
 
 
 def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:

@@ -1186,7 +1186,7 @@ export const texts = {
     "scope.domains.write": "Add, verify, change and delete domains",
     "scope.qr.write": "Create and delete QR codes",
     "scope.members.read": "Read the workspace, its members and invitations",
-    "scope.members.write": "Rename the workspace, and manage its members and invitations",
+    "scope.members.write": "Manage the workspace, its members and invitations",
     "scope.webhooks.write": "Read and manage webhooks",
     "scope.urls.move": "Move links to other workspaces of yours",
     "via.page": "A deleted account",
