@@ -66,9 +66,11 @@ class Scope(TextChoices):
     DOMAINS_READ = "domains:read", "Read domains"
     DOMAINS_WRITE = "domains:write", "Add, verify, change and delete domains"
     QR_WRITE = "qr:write", "Create and delete QR codes"
-    KEYS_WRITE = "keys:write", "Nothing yet: reserved for keys that manage keys"
-    MEMBERS_WRITE = "members:write", "Manage the workspace and its members"
+    MEMBERS_READ = "members:read", "Read the workspace, its members and invitations"
+    MEMBERS_WRITE = "members:write", "Manage the workspace, its members and invitations"
     WEBHOOKS_WRITE = "webhooks:write", "Read and manage webhooks"
+    # Of its own: it reaches another workspace than that of the key.
+    URLS_MOVE = "urls:move", "Move links to other workspaces of its creator"
 
     @property
     def bit(self) -> int:
@@ -78,7 +80,7 @@ class Scope(TextChoices):
 _SCOPE_BITS = {scope: 1 << position for position, scope in enumerate(Scope)}
 # They concern the whole workspace, so a key that is limited to some of its links cannot have them.
 WORKSPACE_SCOPES = frozenset(
-    {Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE, Scope.WEBHOOKS_WRITE}
+    {Scope.DOMAINS_WRITE, Scope.MEMBERS_READ, Scope.MEMBERS_WRITE, Scope.WEBHOOKS_WRITE, Scope.URLS_MOVE}
 )
 
 

@@ -148,7 +148,7 @@ describe_api_key = describe(
         "getApiKey",
         "Read the account's API key.",
         "The current API key.",
-        description="Takes an access token only: an API key cannot read itself." + CONFIRMATION,
+        description="An API key cannot read itself." + CONFIRMATION,
         component="ApiKey",
         errors=[ConfirmationRequired()],
     ),
@@ -156,8 +156,7 @@ describe_api_key = describe(
         "regenerateApiKey",
         "Replace the account's API key.",
         "The new API key; the former one is invalid.",
-        description="Takes an access token only. All workers and hosts reject the former key before this response."
-        + CONFIRMATION,
+        description="All workers and hosts reject the former key before this response." + CONFIRMATION,
         errors=[ConfirmationRequired()],
     ),
 )
@@ -173,13 +172,13 @@ describe_profile = describe(
         "getAccount",
         "Read your own account.",
         "The account.",
-        description="Takes an access token only.",
+        description="With its plan and limits.",
     ),
     export=Operation(
         "exportAccount",
         "Read everything that is stored about you.",
         "One document.",
-        description="Takes an access token only. Links, domains and QR codes belong to workspaces, which have exports"
+        description="Links, domains and QR codes belong to workspaces, which have exports"
         " of their own. Changes are those that you made in the workspaces of which you are a member now."
         + CONFIRMATION,
         errors=[ConfirmationRequired(), admission.TOO_MANY_CALLS],
@@ -188,7 +187,7 @@ describe_profile = describe(
         "updateAccount",
         "Change your own name, and the language of your mails.",
         "The account.",
-        description="Takes an access token only. Omitted fields keep their value. You can send back the whole account:"
+        description="Omitted fields keep their value. You can send back the whole account:"
         " read-only fields are ignored, except that a different `email` is refused.",
         examples=[{"firstName": "Ada", "lastName": "Lovelace", "language": "en"}],
         errors=[
@@ -204,7 +203,7 @@ describe_account = describe(
         "changePassword",
         "Change your own password.",
         "New tokens of this session.",
-        description="Takes an access token only. Ends all other sessions of the account, also those of the admin. The"
+        description="Ends all other sessions of the account, also those of the admin. The"
         " former tokens of this session become invalid: use those in the response. API keys keep working. A wrong"
         " current password counts as a failed login. Tokens of the dashboard are refused: in a browser, change the"
         " password at `/accounts/password/change/`.",
@@ -224,7 +223,7 @@ describe_account = describe(
         "logout",
         "Log out.",
         "All tokens of the session are invalid.",
-        description="Takes an access token only. Ends the session to which the token belongs. All workers and hosts"
+        description="Ends the session to which the token belongs. All workers and hosts"
         " reject its tokens before this response.",
     ),
 )
@@ -236,14 +235,13 @@ describe_sessions = describe(
         "listSessions",
         "List your own sessions.",
         "The sessions, newest first.",
-        description="Takes an access token only. Each login is a session. No address is stored.",
+        description="Each login is a session. No address is stored.",
     ),
     destroy=Operation(
         "endSession",
         "End one of your own sessions.",
         "All tokens of the session are invalid.",
-        description="Takes an access token only. All workers and hosts reject the session's tokens before this"
-        " response.",
+        description="All workers and hosts reject the session's tokens before this response.",
     ),
 )
 
@@ -388,8 +386,7 @@ describe_acceptance = describe(
         "acceptInvitation",
         "Join a workspace.",
         "The workspace.",
-        description="Takes an access token only. The invitation works once, and not while the account of its inviter"
-        " is disabled.",
+        description="The invitation works once, and not while the account of its inviter is disabled.",
         errors=[
             InvitationNotFound(),
             InvitationForAnother(),
@@ -410,8 +407,9 @@ describe_audit = describe(
         "List the changes of all objects of the workspace, newest first.",
         "One page; more pages follow as long as `nextCursor` is not null.",
         description="Changes of links, domains, keys, members, invitations, the workspace, sessions and the account:"
-        " who changed what, and when. The creation of a link is not recorded. Filters combine. Passwords appear"
-        " as `set` or `removed`, and addresses not at all. Changes older than the retention period are deleted.",
+        " who changed what, and when. The creation of a link is not recorded. Filters combine. In `before`"
+        " and `after`, passwords appear as `set` or `removed`, and addresses not at all. Changes older than the"
+        " retention period are deleted.",
         errors=[
             InvalidFields([BAD_CURSOR]),
             *(invalid(field, "id", NO_ID) for field in ("actor", "object")),

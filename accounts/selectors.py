@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from accounts.models import ApiKey, Invitation, Member, User, Workspace
+from accounts.rights import Role
 from common.database import read_first
 from common.ids import find_by_public_id
 
@@ -32,6 +35,10 @@ def find_membership(account: User, public_id: str) -> Member | None:
 def members_of(workspace: Workspace) -> QuerySet[Member]:
     """The members, in the order in which they joined."""
     return Member.objects.filter(workspace=workspace).select_related("user").order_by("created_at", "user_id")
+
+
+def is_owner(*, workspace: Workspace, member_id: UUID) -> bool:
+    return Member.objects.filter(workspace=workspace, user__public_id=member_id, role=Role.OWNER).exists()
 
 
 def pending_invitations(workspace: Workspace) -> QuerySet[Invitation]:

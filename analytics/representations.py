@@ -194,7 +194,8 @@ _date = Representation(
         lambda row: row[0],
         "2030-03-01",
         "`2030-03-01`; by month `2030-03`; by hour the start of the hour,"
-        " `2030-03-01T13:00:00+01:00` (in UTC with `Z`). The list includes steps without clicks.",
+        " `2030-03-01T13:00:00+01:00` (in UTC with `Z`). The list includes steps without clicks. For the"
+        " whole lifetime, it begins with the first click, and is empty without any.",
     ),
     _CLICKS._replace(source=lambda row: row[1]),
     _unique("uniqueClicks", lambda row: row[2], "The part of the range's `uniqueClicks` in this step."),

@@ -176,7 +176,7 @@ describe_keys = describe(
         "listKeys",
         "List the keys with scopes of the workspace page by page, newest first.",
         "One page, without the keys themselves; empty past the last page.",
-        description="Takes an access token only. Admins of a workspace see the keys of all members, others their own."
+        description="Admins of a workspace see the keys of all members, others their own."
         " The account's own API key is not in the list: see GET /api/auth/api-key.",
         errors=[invalid("page", "too_deep", TOO_DEEP)],
     ),
@@ -184,9 +184,9 @@ describe_keys = describe(
         "createKey",
         "Create a key with scopes.",
         "The key. Save `apiKey`: it is not shown again.",
-        description="Takes an access token only. The key acts in the workspace of this call, for you and with at most"
+        description="The key acts in the workspace of this call, for you and with at most"
         " your role there. It ends with your membership. Each call requires one scope, and none includes another:"
-        f" {_SCOPES}. No call that takes keys requires `keys:write`. A key with `domainId` works only with that domain"
+        f" {_SCOPES}. A key with `domainId` works only with that domain"
         " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
         f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",
@@ -202,7 +202,7 @@ describe_keys = describe(
         "updateKey",
         "Change a key with scopes.",
         "The key.",
-        description="Takes an access token only. Omitted fields keep their value. You can send back the whole object:"
+        description="Omitted fields keep their value. You can send back the whole object:"
         " read-only fields are ignored. The change is in force before this response. Only the member who created the"
         " key can change it. Changes that let the key do more, such as a further scope or a later expiry, need a"
         " recent login." + CONFIRMATION,
@@ -213,14 +213,14 @@ describe_keys = describe(
         "deleteKey",
         "Delete a key with scopes.",
         "The key no longer works.",
-        description="Takes an access token only. All workers and hosts reject the key before this response. Admins of"
+        description="All workers and hosts reject the key before this response. Admins of"
         " a workspace can delete the keys of all members.",
     ),
     rotate=Operation(
         "rotateKey",
         "Replace a key with scopes.",
         "The key. Save `apiKey`: it is not shown again.",
-        description="Takes an access token only. The former key keeps working for `graceSeconds`, at most"
+        description="The former key keeps working for `graceSeconds`, at most"
         f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
         " stops working at once. Only the member who created the key can rotate it." + CONFIRMATION,
         examples=[{"graceSeconds": 3600}],

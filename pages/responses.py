@@ -103,10 +103,10 @@ def page(
     added_style: str = "",
     forms: str = "*",
 ) -> HttpResponse:
-    """``added_style`` and ``forms``: see `pages.style`."""
+    """``added_style`` and ``forms``: see `pages.style`. A page in one language names it in ``context``."""
     refusal = context.get("refusal")
     brand = brand_context() if refusal is None or refusal.is_branded else {}
-    language = page_language(request.headers.get("Accept-Language", ""))
+    language = context.get("language") or page_language(request.headers.get("Accept-Language", ""))
     with override(language):
         html = render_to_string(
             template, {**brand, **context, "language": language, "style": style(added_style)}, request

@@ -42,6 +42,7 @@ INTERNAL_LISTEN, INTERNAL_HOST, INTERNAL_PORT = variables.INTERNAL_LISTEN.read()
 
 _base_url = variables.BASE_URL.read()
 BASE_URL = str(_base_url)
+SECURITY_CONTACT = variables.SECURITY_CONTACT.read()
 BASE_HOST = _base_url.host
 BASE_PORT = _base_url.port
 BASE_HOSTS = _base_url.hosts
@@ -217,7 +218,17 @@ CORS_ALLOW_HEADERS = (
     *("if-match", "if-none-match", "prefer", "x-api-key", "x-request-id", "x-workspace"),
 )
 CORS_EXPOSE_HEADERS = (
-    *("ETag", "Idempotent-Replayed", "Link", "Location", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *(
+        "Deprecation",
+        "ETag",
+        "Idempotent-Replayed",
+        "Link",
+        "Location",
+        "Preference-Applied",
+        "Retry-After",
+        "Sunset",
+    ),
+    "X-Request-ID",
     *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
 )
 REST_FRAMEWORK = {
@@ -315,10 +326,12 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "URL shortener",
     "DESCRIPTION": (
         "Short links, their statistics and the credentials to manage them.\n\n"
-        "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`. "
+        "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`, whose `code` "
+        f"has [a page]({BASE_URL}/api/docs/errors). With `Accept: application/problem+json`, errors are problem "
+        "details (RFC 9457). "
         "Times are ISO 8601 in UTC. Texts must not contain NUL or lone surrogates. "
         "Integers take no fraction or exponent; 5.0 is rejected. "
-        "Clients should ignore unknown keys."
+        "Clients should ignore unknown keys, and judge an error with an unknown `code` by its status."
     ),
     "VERSION": shortener_project.__version__,
     "CONTACT": {"name": "The operator of this service", "url": BASE_URL},
@@ -361,6 +374,7 @@ SPECTACULAR_SETTINGS = {
         "common.openapi.document.unwrap_parameters",
         "common.openapi.document.declare_security_of_all",
         "common.openapi.document.link_operations",
+        "common.openapi.document.enumerate_codes",
         "common.openapi.document.share_headers",
     ],
 }

@@ -10,8 +10,10 @@ from qrcodes.urls import image_urlpatterns
 from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
 from shortener_project import admin_site
 from shortener_project.web import views
+from shortener_project.web.error_pages import ErrorCodesView, ErrorCodeView
 from shortener_project.web.metrics import metrics
 from shortener_project.web.schema import DocsView, SchemaView
+from shortener_project.web.well_known import SECURITY_TXT, change_password, security_txt
 
 urlpatterns = [
     # The busiest routes first: each pattern takes time until one matches.
@@ -21,6 +23,8 @@ urlpatterns = [
     path("readyz", views.readyz),
     path("robots.txt", views.robots),
     path("favicon.ico", views.favicon),
+    path(SECURITY_TXT.removeprefix("/"), security_txt),
+    path(".well-known/change-password", change_password),
     path(LOGO_PATH.removeprefix("/"), views.brand_logo),
     path("metrics", metrics),
     path("internal/tls-allowed", tls_allowed),
@@ -32,6 +36,8 @@ urlpatterns = [
     path("api", views.not_found, {"exception": Http404()}),
     path("api/schema", SchemaView.as_view()),
     path("api/docs", DocsView.as_view()),
+    path("api/docs/errors", ErrorCodesView.as_view()),
+    path("api/docs/errors/<code>", ErrorCodeView.as_view()),
     path("api/", include("accounts.urls")),
     path("api/", include("redirects.simulation.urls")),
     path("api/", include("domains.urls")),

@@ -24,6 +24,7 @@ from links.destinations.known_links import known_links
 from links.destinations.lookup import destinations
 from links.guess_counts import guesses
 from qrcodes.drawing import drawing_queue
+from testing import error_bodies
 from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 from testing.accounts.admin import Operator
 from testing.analytics.clicks import close_journal
@@ -44,6 +45,7 @@ def pytest_configure() -> None:
     # Otherwise each test client's handler would read all static files before its first request.
     django_settings.WHITENOISE_AUTOREFRESH = True
     emptying.install()
+    error_bodies.install()
     Service.may_fork = True
     # The service gives up after two seconds, and on a busy machine a hundred threads of a test connect at once.
     django_settings.DATABASES["default"]["OPTIONS"]["connect_timeout"] = DEADLINE

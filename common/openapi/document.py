@@ -34,6 +34,13 @@ _BY_STATUS = {
 _REPLAYED = {
     "Idempotent-Replayed": _header("`true` if this is the stored response of an earlier request.", "string")
 }
+_DEPRECATED = {
+    "Deprecation": _header(
+        "Since when the operation is deprecated, such as `@1893456000`.", "string", required=True
+    ),
+    "Sunset": _header("When the operation will be removed.", "string", required=True),
+    "Link": _header('Where to read more, with `rel="deprecation"`.', "string", required=True),
+}
 _APPLIED = {"Preference-Applied": _header("Which of the preferences in `Prefer` applied.", "string")}
 # Components of the header `ETag`.
 ETAG, CONTENT_ETAG = "ETag", "ContentETag"
@@ -51,7 +58,16 @@ _LINK = {
 }
 _ALL = {
     name: header
-    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAGS, _LOCATION, _LINK)
+    for headers in (
+        _RATE_LIMIT,
+        *_BY_STATUS.values(),
+        _REPLAYED,
+        _APPLIED,
+        _ETAGS,
+        _LOCATION,
+        _LINK,
+        _DEPRECATED,
+    )
     for name, header in headers.items()
 }
 
@@ -105,6 +121,7 @@ PREFER = OpenApiParameter(
 
 def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Define each header once. A hook, because drf-spectacular does not support header components."""
+    used = set()
     for methods in result["paths"].values():
         for operation in methods.values():
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
@@ -123,10 +140,14 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _LINK
                 if has_location and status == "201":
                     names |= _LOCATION
+                if operation.get("deprecated"):
+                    names |= _DEPRECATED
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                 if etag is not None and status in ("200", "201"):
                     response["headers"]["ETag"] = {"$ref": f"#/components/headers/{etag}"}
-    result["components"]["headers"] = _ALL
+                    used.add(etag)
+                used.update(names)
+    result["components"]["headers"] = {name: header for name, header in _ALL.items() if name in used}
     return result
 
 
@@ -157,6 +178,19 @@ def link_operations(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for operation in _operations(result):
         if (next_operations := NEXT_OPERATIONS.get(operation["operationId"])) is not None:
             operation["responses"]["201"]["links"] = _links(next_operations)
+    return result
+
+
+def enumerate_codes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Narrow the code of each error response to those of its examples.
+
+    Beside the reference, so that generated clients have one type of all errors, which new codes do not break.
+    """
+    for operation in _operations(result):
+        for status, response in operation["responses"].items():
+            if status >= "400" and (content := response.get("content", {}).get("application/json")):
+                codes = {example["value"]["code"] for example in content["examples"].values()}
+                content["schema"]["properties"] = {"code": {"enum": sorted(codes)}}
     return result
 
 

@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import exceptions
 from rest_framework.fields import BooleanField, DictField
 
+from common.error_catalogue import docs_address
 from common.errors import (
     MAX_REPORTED,
     BadBody,
@@ -56,11 +57,12 @@ MORE_ERRORS = number(
     required=False,
     min_value=1,
 )
+_MISSING = "Missing if the service was too busy to read the request."
 _ERROR = Representation(
     "Error",
     Field("success", None, _Failed()),
     text("message", None, help_text="One sentence for people."),
-    text("code", None, help_text="The reason, for programs."),
+    text("code", None, help_text="The reason, for programs. Each operation lists its own."),
     FIELD_ERROR.listed(
         "errors",
         required=False,
@@ -70,9 +72,15 @@ _ERROR = Representation(
     RETRY_AFTER,
     Field("data", None, DictField(required=False, help_text="Details of the error.")),
     text(
+        "docs",
+        None,
+        help_text=f"The page about the code: its cause, and what to do. {_MISSING}",
+        required=False,
+    ),
+    text(
         "requestId",
         None,
-        help_text="With `internal_error`: the id under which the operator finds it in the log.",
+        help_text=f"The id of the request in the operator's log, as in the header `X-Request-ID`. {_MISSING}",
         required=False,
     ),
 )
@@ -168,5 +176,5 @@ def _examples(errors: Iterable[ServiceError]) -> list[OpenApiExample]:
     for error in errors:
         number = sum(name.partition(" ")[0] == error.code for name in examples) + 1
         name = error.code if number == 1 else f"{error.code} {number}"
-        examples[name] = OpenApiExample(name, error_body(error))
+        examples[name] = OpenApiExample(name, {**error_body(error), "docs": docs_address(error.code)})
     return list(examples.values())

@@ -48,6 +48,7 @@ from common.openapi.error_examples import (
 from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
+from common.rest.deprecation import deprecation_of
 from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
 from common.rest.pagination import BAD_CURSOR, PageQuery
 from common.rest.returns import Returned, can_be_read
@@ -240,12 +241,14 @@ def _schema(
     return extend_schema(
         operation_id=operation.id,
         summary=operation.summary,
-        description=operation.description,
+        description="\n\n".join([operation.description, *_notices(view, name), _requirements(view, name)]),
+        deprecated=deprecation_of(view, name) is not None,
         tags=[tag],
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
         extensions={
+            **_required(view, name),
             **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
             **({HAS_LINK: True} if "cursor" in _parameters(view, name) else {}),
             **({HAS_LOCATION: True} if can_be_read(view) and _creates(name, returned) else {}),
@@ -259,6 +262,45 @@ def _parameters(view: type[ApiViewSet], name: str) -> Mapping[str, Any]:
 
 def _creates(name: str, returned: Returned | None) -> bool:
     return name == "create" or (returned is not None and returned.is_sibling)
+
+
+# Extensions of operations. A null means: no role, and no key with scopes.
+REQUIRED_ROLE, REQUIRED_SCOPE = "x-required-role", "x-required-scope"
+# Whether the operation takes keys that are limited to a domain or to their own links.
+TAKES_LIMITED_KEYS = "x-takes-limited-keys"
+
+
+def _required(view: type[ApiViewSet], name: str) -> dict[str, Any]:
+    """What the server checks, for programs. Operations for everybody have no such extensions."""
+    if name not in view.access:
+        return {}
+    access = view.access[name]
+    return {
+        REQUIRED_ROLE: access.role and str(access.role),
+        REQUIRED_SCOPE: access.scope and str(access.scope),
+        TAKES_LIMITED_KEYS: access.scope is not None and access.limited,
+    }
+
+
+def _notices(view: type[ApiViewSet], name: str) -> Iterator[str]:
+    if (deprecation := deprecation_of(view, name)) is not None:
+        yield deprecation.text
+
+
+def _requirements(view: type[ApiViewSet], name: str) -> str:
+    """The same, for people."""
+    if name not in view.access:
+        return "Needs no credential."
+    access = view.access[name]
+    role = "no role" if access.role is None else f"the role `{access.role}`"
+    if not view.takes_keys:
+        return f"Requires a token, and {role}."
+    if access.scope is None:
+        return f"Requires {role}. Keys with scopes are refused."
+    limited = (
+        "" if access.limited else "; keys that are limited to a domain or to their own links are refused"
+    )
+    return f"Requires {role}, and of a key with scopes `{access.scope}`{limited}."
 
 
 def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:

@@ -17,6 +17,7 @@ from common.errors import InvalidFields, LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
 from common.pages import Page, Window
 from common.rest.access import Access
+from common.rest.deprecation import deprecation_of
 from common.rest.envelope import add_warnings, attach_warnings, warn
 from common.rest.pagination import Pagination, link_header, links_of, pagination_of, window_of
 from common.rest.unknown_fields import (
@@ -196,6 +197,9 @@ class ApiViewSet(ViewSet):
             self._name_applied_preferences(final)
         if links := self.page_links or _next_page(final):
             final["Link"] = link_header(request, links)
+        if (deprecation := deprecation_of(self, self.action)) is not None:
+            for name, value in deprecation.headers.items():
+                final[name] = f"{final[name]}, {value}" if name == "Link" and "Link" in final else value
         # Keep the headers of a narrower limit that rejected the request.
         for name, value in self.rate_headers.items():
             final.headers.setdefault(name, value)

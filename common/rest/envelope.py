@@ -1,5 +1,7 @@
 """The common shape of every response under /api: ``{success, message?, data?, warnings?}``, and of its errors.
 
+`error_body` is the error itself, also that of an item of a bulk call. `complete` adds what a whole response has.
+
 A view calls ``warn(request, field, code, message)`` at any time before it returns, if the service carries out the
 request but the client should know something. The warnings become ``warnings: [{field, code, message}]`` beside
 ``data``. Error responses have none.
@@ -7,7 +9,9 @@ request but the client should know something. The warnings become ``warnings: [{
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import orjson
@@ -22,6 +26,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.database import has_unknown_outcome, is_outage, is_reference_gone, is_storage_full
+from common.error_catalogue import CATALOGUE, docs_address
 from common.errors import (
     MAX_REPORTED,
     BadBody,
@@ -35,6 +40,8 @@ from common.errors import (
     Unavailable,
 )
 from common.host.metrics import count_database_error
+from common.http.current_request import request_id
+from common.ids import parse_public_id
 from common.rest.fields import MORE_ERRORS
 
 
@@ -65,6 +72,39 @@ def error_body(error: ServiceError, max_errors: int = MAX_REPORTED) -> dict[str,
     return body
 
 
+JSON, PROBLEM_JSON = "application/json", "application/problem+json"
+_PROBLEM = re.compile(r"(?:^|,)\s*application/problem\+json\s*(;[^,]*)?(?=,|$)", re.IGNORECASE)
+_MAX_ACCEPT = 1_000
+_NOT_ACCEPTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
+
+
+class ErrorContent(NamedTuple):
+    body: dict[str, Any]
+    content_type: str
+
+
+def complete(error: ServiceError, accept: str) -> ErrorContent:
+    """The whole error response: where to read about the code, and the id of the request.
+
+    A client whose header ``Accept`` names the media type of problem details gets these (RFC 9457).
+    """
+    body, docs, identifier = error_body(error), docs_address(error.code), request_id.get()
+    known_request = {} if identifier is None else {"requestId": identifier}
+    asked = _PROBLEM.search(accept[:_MAX_ACCEPT])
+    if asked is None or _NOT_ACCEPTED.search(asked[1] or ""):
+        return ErrorContent({**body, "docs": docs, **known_request}, JSON)
+    entry = CATALOGUE.get(error.code)
+    problem = {
+        "type": docs,
+        "title": HTTPStatus(error.status).phrase if entry is None else entry.title,
+        "status": error.status,
+        "detail": body.pop("message"),
+    }
+    if identifier is not None and parse_public_id(identifier):
+        problem["instance"] = f"urn:uuid:{identifier}"
+    return ErrorContent({**problem, **body, **known_request}, PROBLEM_JSON)
+
+
 # Characters of a field's path in an error: the client chooses the names of unknown fields.
 MAX_PATH = 200
 _MAX_MESSAGE = 500
@@ -80,7 +120,7 @@ _UNKNOWN_OUTCOME = (
 
 
 class JSONRenderer(BaseRenderer):
-    media_type = "application/json"
+    media_type = JSON
     format = "json"
     charset = None
 
@@ -122,7 +162,8 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
         headers |= error.headers
     if isinstance(error, Unavailable):
         headers["Retry-After"] = str(error.retry_after)
-    return Response(error_body(error), status=error.status, headers=headers)
+    body, content_type = complete(error, context["request"].META.get("HTTP_ACCEPT", ""))
+    return Response(body, status=error.status, headers=headers, content_type=content_type)
 
 
 def as_service_error(exc: Exception) -> ServiceError | None:
@@ -168,14 +209,13 @@ class KeyExpired(exceptions.AuthenticationFailed):
 
 
 def _from_drf(exc: exceptions.APIException) -> ServiceError:
-    code = exc.code if isinstance(exc, KeyExpired) else _CODES.get(exc.status_code, "error")
+    code = exc.code if isinstance(exc, KeyExpired) else DRF_CODES.get(exc.status_code, ServiceError.code)
     error = ServiceError(str(exc.detail), code=code)
     error.status = exc.status_code
     return error
 
 
-_CODES = {
-    400: "bad_request",
+DRF_CODES = {
     401: "not_authenticated",
     403: "permission_denied",
     404: "not_found",

@@ -146,10 +146,9 @@ describe_bulk = describe(
         "moveUrls",
         f"Move up to {MAX_ITEMS} short links to another workspace.",
         _RETURNS,
-        description="Requires the role editor in both workspaces. The links keep their short URLs, clicks, reports and"
-        " QR codes, and count towards the monthly quota of the other workspace. A link on a custom domain moves"
-        " only with its domain. Items fail independently, but more QR codes than a workspace can have fail the whole"
-        " call.",
+        description="The role is needed in both workspaces. The links keep their short URLs, clicks, reports and QR"
+        " codes, and count towards the monthly quota of the other workspace. A link on a custom domain moves only with"
+        " its domain. Items fail independently, but more QR codes than a workspace can have fail the whole call.",
         examples=[{"ids": [ID], "workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
         placeholders={"ids": OWN_IDS, "workspaceId": "the `_id` of the other workspace"},
         errors=[
@@ -171,7 +170,7 @@ describe_domain_move = describe(
         "moveDomain",
         "Move a domain to another workspace, with all its links.",
         "The domain, and the number of its links.",
-        description="Requires the role admin in both workspaces. The domain stays verified, and the links keep their"
+        description="The role is needed in both workspaces. The domain stays verified, and the links keep their"
         " short URLs, clicks, reports and QR codes; they count towards the monthly quota of the other workspace. Keys"
         " of the former workspace that are limited to the domain are deleted. All of it moves, or nothing.",
         examples=[{"workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],

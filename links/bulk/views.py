@@ -51,8 +51,7 @@ class BulkViewSet(ApiViewSet):
         "bulk_create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "bulk_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
         "bulk_delete": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
-        # A key belongs to one workspace, so it cannot move links to another.
-        "move": Access(Role.EDITOR, None),
+        "move": Access(Role.EDITOR, Scope.URLS_MOVE),
     }
     bodies = {
         "bulk_create": BulkCreateSerializer,

@@ -69,6 +69,10 @@ class Group:
             Variable(name, values, shown, meaning, lambda: parse_base_url(env.text(name) or default()))
         )
 
+    def contact(self, name: str, meaning: str) -> Variable[str]:
+        values = "e-mail address, or https, mailto or tel URI"
+        return self._add(Variable(name, values, "none", meaning, lambda: env.contact(name)))
+
     def mail_server(self, name: str, meaning: str) -> Variable[MailServer]:
         values = "smtp, smtps or console URL"
         return self._add(Variable(name, values, "none", meaning, lambda: parse_mail_url(env.text(name))))

@@ -154,6 +154,20 @@ def _check_socket_path(name: str, path: str, alternative: str) -> None:
         )
 
 
+_CONTACT = re.compile(r"(https://|tel:)[!-~]+|(mailto:)?[\w.+-]+@[\w.-]+", re.ASCII)
+
+
+def contact(name: str) -> str:
+    """Return the URI, or ""."""
+    address = text(name)
+    if address and not _CONTACT.fullmatch(address):
+        raise ImproperlyConfigured(
+            f"{name} must be an e-mail address, or a https, mailto or tel URI, not {address!r}."
+        )
+    is_uri = address.startswith(("https:", "mailto:", "tel:"))
+    return f"mailto:{address}" if address and not is_uri else address
+
+
 def monthly_address(name: str, default: str) -> str:
     """An http or https URL that may contain the placeholders {year} and {month}."""
     value = text(name, default)

@@ -30,6 +30,10 @@ BASE_URL = addresses.base_url(
     "Public URL of the default domain. Every `shortUrl` starts with it.",
     shown="http://localhost:$PORT",
 )
+SECURITY_CONTACT = addresses.contact(
+    "SECURITY_CONTACT",
+    "Where to report a vulnerability; shown at `/.well-known/security.txt`.",
+)
 VAR_DIR = addresses.folder("VAR_DIR", "var", "Folder for everything written at run time.")
 INTERNAL_LISTEN = addresses.listener(
     "INTERNAL_LISTEN",

@@ -46,7 +46,7 @@ _CONTENT_SECURITY_POLICY = (
 )
 
 
-class _PublicDocument(APIView):
+class PublicDocument(APIView):
     http_method_names = ["get", "head"]
     authentication_classes = []
     permission_classes = []
@@ -61,15 +61,12 @@ class _PublicDocument(APIView):
         return final
 
 
-class SchemaView(_PublicDocument):
+class SchemaView(PublicDocument):
     def get(self, request: Request) -> HttpResponse:
-        # The generator is not thread-safe.
-        with _generating:
-            description = render_schema()
-        return _conditional(request, description, "application/json")
+        return _conditional(request, _render_once(), "application/json")
 
 
-class DocsView(_PublicDocument):
+class DocsView(PublicDocument):
     def get(self, request: Request) -> HttpResponse:
         response = _conditional(request, _page(), "text/html; charset=utf-8")
         protect_page(response, _CONTENT_SECURITY_POLICY)
@@ -82,6 +79,18 @@ def _conditional(request: Request, body: bytes, content_type: str) -> HttpRespon
     response["ETag"] = etag
     response["Cache-Control"] = "no-cache"
     return get_conditional_response(request, etag=etag, response=response) or response
+
+
+def _render_once() -> bytes:
+    # The generator is not thread-safe.
+    with _generating:
+        return render_schema()
+
+
+def described() -> dict[str, Any]:
+    """The description as an object, for another page."""
+    description: dict[str, Any] = orjson.loads(_render_once())
+    return description
 
 
 @cache

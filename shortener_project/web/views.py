@@ -24,9 +24,8 @@ from common.host import primary, state
 from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
 from common.http.client_address import is_internal
-from common.http.current_request import request_id
 from common.http.urls import canonical_host
-from common.rest.envelope import error_body
+from common.rest.envelope import JSON, complete, error_body
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
 from pages.responses import refuse
 from redirects import refusals
@@ -207,17 +206,22 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
-    return _respond(request, _InternalError(), INTERNAL_ERROR, requestId=request_id.get())
+    return _respond(request, _InternalError(), INTERNAL_ERROR)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "", **kwargs: Any) -> HttpResponse:
     return refuse(request, FORM_EXPIRED)
 
 
-def _respond(request: HttpRequest, error: ServiceError, refusal: Refusal, **more: str | None) -> HttpResponse:
+def _respond(request: HttpRequest, error: ServiceError, refusal: Refusal) -> HttpResponse:
     if request.path_info != "/api" and not request.path_info.startswith("/api/"):
         return refuse(request, refusal)
-    response = HttpResponse(orjson.dumps(error_body(error) | more), "application/json", status=error.status)
+    if is_on_system_host(request):
+        body, content_type = complete(error, request.META.get("HTTP_ACCEPT", ""))
+    else:
+        # Other hosts do not name that of the service.
+        body, content_type = error_body(error), JSON
+    response = HttpResponse(orjson.dumps(body), content_type, status=error.status)
     response["Cache-Control"] = "no-store"
     response["X-Content-Type-Options"] = "nosniff"
     return response

@@ -11,10 +11,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
+from testing.error_bodies import whole_error
 from testing.links.routing_fields import EVERYTHING
 
 UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
 DOCUMENTS = {"/api/schema", "/api/docs"}
+ERROR_PAGES = {"/api/docs/errors", "/api/docs/errors/{code}"}
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def agrees(described: dict[str, Any]) -> Callable[..., Any]:
         operation = described["paths"][template_of(described, request.path)][request.method.lower()]
         assert response.status_code == status, response.content
         expected = operation["responses"][str(status)]
-        validate(closed, expected["content"]["application/json"]["schema"], response.json())
+        validate(closed, expected["content"]["application/json"]["schema"], whole_error(response))
         assert response["Content-Type"] == "application/json"
         names = {
             name for name in expected["headers"] if described["components"]["headers"][name].get("required")

@@ -12,10 +12,10 @@ from testing.cases import Test, for_each
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
+# They return pages and a description; their errors use the envelope too.
+DOCUMENTATION = {"/api/schema", "/api/docs", "/api/docs/errors", "/api/docs/errors/{code}"}
 # Every other route requires a credential and accepts a key as well as a token.
-FOR_ANYBODY = {"/api/auth/login", "/api/auth/refresh", "/api/schema", "/api/docs"}
-# They return a page and a description; their errors use the envelope too.
-DOCUMENTATION = {"/api/schema", "/api/docs"}
+FOR_ANYBODY = {"/api/auth/login", "/api/auth/refresh", *DOCUMENTATION}
 NOT_GIVEN = "Authentication credentials were not provided."
 WITH_A_TOKEN_ONLY = {
     *("/api/auth/api-key", "/api/auth/regenerate-api-key", "/api/auth/me", "/api/auth/change-password"),

@@ -137,6 +137,8 @@ DOCUMENTED = {
     ("DELETE", "/api/qr-designs/{id}"),
     ("GET", "/api/schema"),
     ("GET", "/api/docs"),
+    ("GET", "/api/docs/errors"),
+    ("GET", "/api/docs/errors/{id}"),
 }
 # Their bodies may contain a logo or a thousand links.
 LARGE_BODIES = {

@@ -20,7 +20,17 @@ SENT = {
     "x-workspace",
 }
 READ = {
-    *("ETag", "Idempotent-Replayed", "Link", "Location", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *(
+        "Deprecation",
+        "ETag",
+        "Idempotent-Replayed",
+        "Link",
+        "Location",
+        "Preference-Applied",
+        "Retry-After",
+        "Sunset",
+    ),
+    "X-Request-ID",
     *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
 }
 

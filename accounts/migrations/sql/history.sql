@@ -101,7 +101,7 @@ BEGIN
         RETURN (
             SELECT coalesce(jsonb_agg(scope ORDER BY place), '[]') FROM unnest(ARRAY[
                 'urls:read', 'urls:write', 'analytics:read', 'domains:read', 'domains:write', 'qr:write',
-                'keys:write', 'members:write', 'webhooks:write'
+                'members:read', 'members:write', 'webhooks:write', 'urls:move'
             ]) WITH ORDINALITY scopes (scope, place)
             WHERE value::integer & (1 << (place::integer - 1)) <> 0
         );

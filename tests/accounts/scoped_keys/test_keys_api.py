@@ -89,13 +89,16 @@ def test_the_contracts_key_is_unchanged(alice: NewAccount, bearer: APIClient) ->
         ({"scopes": "urls:read"}, "scopes", "not_a_list"),
         ({"scopes": ["urls:read", "x"]}, "scopes.1", "invalid_choice"),
         ({"scopes": ["URLS:READ"]}, "scopes.0", "invalid_choice"),
-        ({"scopes": ["urls:read"] * 10}, "scopes", "max_length"),
+        ({"scopes": ["urls:read"] * 11}, "scopes", "max_length"),
         ({"onlyOwn": None}, "onlyOwn", "null"),
         ({"onlyOwn": 1}, "onlyOwn", "invalid"),
         ({"expiresAt": "soon"}, "expiresAt", "invalid"),
         ({"expiresAt": "2001-01-01"}, "expiresAt", "past"),
         ({"scopes": ["domains:write"], "onlyOwn": True}, "scopes", "limited"),
         ({"scopes": ["urls:read", "members:write"], "onlyOwn": True}, "scopes", "limited"),
+        ({"scopes": ["members:read"], "onlyOwn": True}, "scopes", "limited"),
+        ({"scopes": ["urls:write", "urls:move"], "onlyOwn": True}, "scopes", "limited"),
+        ({"scopes": ["keys:write"]}, "scopes", "invalid_choice"),
     ],
 )
 def test_invalid_fields_are_refused(fields: dict[str, Any], field: str, code: str, bearer: APIClient) -> None:

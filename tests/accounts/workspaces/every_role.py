@@ -21,6 +21,7 @@ from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 from testing.cases import for_each
 from testing.contract.every_route import UNKNOWN_ID
+from testing.error_bodies import without_request_id
 
 LINK = {"originalUrl": "https://example.com/"}
 WEBHOOK = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/hooks"}
@@ -50,6 +51,8 @@ TABLE = {
     "POST /api/auth/refresh": Row(None, 400, {}, is_public=True),
     "GET /api/schema": Row(None, 200, is_public=True),
     "GET /api/docs": Row(None, 200, is_public=True),
+    "GET /api/docs/errors": Row(None, 200, is_public=True),
+    "GET /api/docs/errors/{code}": Row(None, 404, is_public=True),
     "GET /api/auth/api-key": Row(None, 200),
     "POST /api/auth/regenerate-api-key": Row(None, 200, {}),
     "GET /api/auth/me": Row(None, 200),
@@ -61,15 +64,15 @@ TABLE = {
     "DELETE /api/auth/sessions/{id}": Row(None, 404, {}),
     "GET /api/workspaces": Row(None, 200),
     "POST /api/workspaces": Row(None, 201, {"name": "Another"}),
-    "GET /api/workspaces/{id}": Row(VIEWER, 200, scope=Scope.MEMBERS_WRITE),
+    "GET /api/workspaces/{id}": Row(VIEWER, 200, scope=Scope.MEMBERS_READ),
     "PATCH /api/workspaces/{id}": Row(ADMIN, 200, {"name": "Renamed"}, scope=Scope.MEMBERS_WRITE),
     "DELETE /api/workspaces/{id}": Row(OWNER, 409, {}),
-    "GET /api/workspaces/{id}/members": Row(VIEWER, 200, scope=Scope.MEMBERS_WRITE),
+    "GET /api/workspaces/{id}/members": Row(VIEWER, 200, scope=Scope.MEMBERS_READ),
     "PATCH /api/workspaces/{id}/members/{memberId}": Row(
         ADMIN, 200, {"role": "viewer"}, scope=Scope.MEMBERS_WRITE
     ),
     "DELETE /api/workspaces/{id}/members/{memberId}": Row(ADMIN, 200, {}, scope=Scope.MEMBERS_WRITE),
-    "GET /api/workspaces/{id}/invitations": Row(ADMIN, 200, scope=Scope.MEMBERS_WRITE),
+    "GET /api/workspaces/{id}/invitations": Row(ADMIN, 200, scope=Scope.MEMBERS_READ),
     "POST /api/workspaces/{id}/invitations": Row(ADMIN, 201, {"role": "viewer"}, scope=Scope.MEMBERS_WRITE),
     "DELETE /api/workspaces/{id}/invitations/{invitationId}": Row(ADMIN, 200, {}, scope=Scope.MEMBERS_WRITE),
     "POST /api/invitations/{token}/accept": Row(None, 404, {}),
@@ -101,7 +104,7 @@ TABLE = {
     "POST /api/urls/bulk-delete": Row(EDITOR, 200, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
     "POST /api/urls/check": Row(EDITOR, 202, {"ids": ["link"]}, scope=Scope.URLS_WRITE),
     # Into the personal workspace of the caller.
-    "POST /api/urls/move": Row(EDITOR, 200, {"ids": ["link"], "workspaceId": "own"}),
+    "POST /api/urls/move": Row(EDITOR, 200, {"ids": ["link"], "workspaceId": "own"}, scope=Scope.URLS_MOVE),
     "POST /api/urls/import": Row(
         EDITOR, 200, {"content": "originalUrl\nhttps://example.com/\n"}, scope=Scope.URLS_WRITE
     ),
@@ -201,6 +204,7 @@ class Site(NamedTuple):
             "{changeId}",
             "{deliveryId}",
             "{name}",
+            "{code}",
         ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
@@ -280,4 +284,5 @@ def outcome(site: Site, client: APIClient, name: str) -> tuple[int, bytes, list[
     """The response, and the statements without ids, numbers, times and digests."""
     with CaptureQueriesContext(connection) as queries:
         response = site.call(client, name)
-    return response.status_code, response.content, [_VALUES.sub("?", query["sql"]) for query in queries]
+    statements = [_VALUES.sub("?", query["sql"]) for query in queries]
+    return response.status_code, without_request_id(response), statements

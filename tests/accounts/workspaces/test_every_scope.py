@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django.db.models.functions import Now
+from rest_framework.test import APIClient
 
 from accounts.models import Member, ScopedKey, Workspace
 from accounts.rights import WORKSPACE_SCOPES, Role, Scope
@@ -14,7 +15,7 @@ from testing.accounts.accounts import key_client
 from testing.accounts.keys import scoped_client, scoped_key
 from testing.accounts.workspaces import key_client_in
 from testing.cases import for_each
-from testing.contract.every_route import WITH_A_TOKEN_ONLY
+from testing.contract.every_route import DOCUMENTATION, WITH_A_TOKEN_ONLY
 from tests.accounts.workspaces.every_role import (
     FOR_EVERY_ROW,
     OWNER,
@@ -42,6 +43,27 @@ FOR_THE_WHOLE_WORKSPACE = {
 FOR_EVERY_ROW_WITH_A_SCOPE = for_each(
     "name", [name for name, row in sorted(TABLE.items()) if row.scope is not None]
 )
+
+
+def test_the_description_says_who_may_call_each_operation(anonymous: APIClient) -> None:
+    described = anonymous.get("/api/schema").json()["paths"]
+    for name, row in TABLE.items():
+        method, path = name.split()
+        if path in DOCUMENTATION:
+            continue
+        operation = described[path][method.lower()]
+        text = operation["description"].rpartition("\n\n")[2]
+        says = [operation.get(f"x-{what}", "") for what in ("required-role", "required-scope")]
+        if row.is_public:
+            assert (says, text) == (["", ""], "Needs no credential."), name
+            continue
+        # Every member can leave.
+        role = VIEWER if name == "DELETE /api/workspaces/{id}/members/{memberId}" else row.role
+        assert says == [role, row.scope], name
+        assert role is None or f"`{role}`" in text, name
+        assert row.scope is None or f"`{row.scope}`" in text, name
+        is_limited = row.scope not in {None, *WORKSPACE_SCOPES} and name not in FOR_THE_WHOLE_WORKSPACE
+        assert operation["x-takes-limited-keys"] is is_limited, name
 
 
 @FOR_EVERY_ROW

@@ -170,14 +170,20 @@ def test_only_owners_decide_who_is_an_owner(
     alice: NewAccount, stranger: NewAccount, mallory: APIClient, marketing: Workspace
 ) -> None:
     add_member(marketing, stranger, Role.ADMIN)
-    for response in (
-        mallory.patch(path_of_member(marketing, stranger), {"role": "owner"}),
-        mallory.patch(path_of_member(marketing, alice), {"role": "viewer"}),
-        mallory.delete(path_of_member(marketing, alice)),
-        mallory.post(path_of(marketing, "/invitations"), {"role": "owner"}),
-    ):
-        assert_refused(response, 403, "role_required")
-        assert response.json()["data"] == {"role": "owner"}
+    # Each refusal names the role that is enough, whatever the role of the caller.
+    for role in (Role.VIEWER, Role.EDITOR, Role.ADMIN):
+        Member.objects.filter(workspace=marketing, user=stranger.user).update(role=role)
+        for response in (
+            mallory.patch(path_of_member(marketing, stranger), {"role": "owner"}),
+            mallory.patch(path_of_member(marketing, alice), {"role": "viewer"}),
+            mallory.delete(path_of_member(marketing, alice)),
+            mallory.post(path_of(marketing, "/invitations"), {"role": "owner"}),
+        ):
+            assert_refused(response, 403, "role_required")
+            assert response.json()["data"] == {"role": "owner"}
+        if role != Role.ADMIN:
+            refused = mallory.patch(path_of_member(marketing, stranger), {"role": "viewer"})
+            assert refused.json()["data"] == {"role": "admin"}
     roles = Member.objects.filter(workspace=marketing).values_list("user__email", "role")
     assert dict(roles) == {"alice@example.com": "owner", "mallory@example.com": "admin"}
 

@@ -58,7 +58,7 @@ def test_the_former_workspace_knows_it_no_more(
     link = make_link()
     move(api, marketing, link["_id"])
     unknown = api.get(f"/api/urls/{UNKNOWN_ID}")
-    assert api.get(f"/api/urls/{link['_id']}").content == unknown.content
+    assert api.get(f"/api/urls/{link['_id']}").json() == unknown.json()
     assert api.get("/api/urls").json()["data"]["urls"] == []
     assert reasons(move(api, marketing, link["_id"])) == [(404, "not_found")]
 

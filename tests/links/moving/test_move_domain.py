@@ -168,7 +168,7 @@ def test_both_workspaces_require_an_admin(
     response = move(api, brand, foreign)
     if role is None:
         unknown = api.post(f"/api/domains/{brand.public_id}/move", {"workspaceId": UNKNOWN_ID})
-        assert (response.status_code, response.content) == (404, unknown.content)
+        assert (response.status_code, response.json()) == (404, unknown.json())
     elif role == Role.EDITOR:
         assert (response.status_code, response.json()["data"]) == (403, {"role": "admin"})
     else:

@@ -14,7 +14,7 @@ import { Sending } from "../../parts/sending.js";
 /** @typedef {import("./endpoints.js").Scope} Scope */
 /** @typedef {import("../../core/account.js").Role} Role */
 
-/** Those that a key can be given, with the role that they need. `keys:write` is reserved. @type {[Scope, Role][]} */
+/** With the role that they need. @type {[Scope, Role][]} */
 const ROLES_OF_SCOPES = [
     ["urls:read", "viewer"],
     ["urls:write", "editor"],
@@ -22,8 +22,10 @@ const ROLES_OF_SCOPES = [
     ["domains:read", "viewer"],
     ["domains:write", "admin"],
     ["qr:write", "editor"],
+    ["members:read", "viewer"],
     ["members:write", "admin"],
     ["webhooks:write", "admin"],
+    ["urls:move", "editor"],
 ];
 /** @param {Scope} scope */
 export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, scope);
