@@ -210,11 +210,12 @@ _origins = variables.CORS_ALLOWED_ORIGINS.read()
 CORS_ALLOW_CREDENTIALS = False
 CORS_ALLOW_ALL_ORIGINS = _origins == ["*"]
 CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _origins
-CORS_URLS_REGEX = r"^/api/"
+CORS_URLS_REGEX = r"^/(api/|mcp$)"
 CORS_ALLOW_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CORS_ALLOW_HEADERS = (
     *("accept", "authorization", "content-type", "idempotency-key"),
     *("if-match", "if-none-match", "prefer", "x-api-key", "x-request-id", "x-workspace"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name"),
 )
 CORS_EXPOSE_HEADERS = (
     *("ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "X-Request-ID"),
