@@ -117,7 +117,7 @@ def report(data: Mapping[str, Any], dimension: str | None) -> Result:
         if len(rows) > MAX_ROWS:
             head += f". The last {MAX_ROWS} of {len(rows)} steps with clicks follow; ask for a shorter period"
     else:
-        names = {url["_id"]: url["shortUrl"] for url in data.get("topUrls", ()) if dimension == "url"}
+        names = {str(url["_id"]): url["shortUrl"] for url in data.get("topUrls", ()) if dimension == "url"}
         shown["groups"] = [
             {**group, **({"shortUrl": names[group["value"]]} if group["value"] in names else {})}
             for group in data["groups"]

@@ -319,7 +319,8 @@ SPECTACULAR_SETTINGS = {
         "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`. "
         "Times are ISO 8601 in UTC. Texts must not contain NUL or lone surrogates. "
         "Integers take no fraction or exponent; 5.0 is rejected. "
-        "Clients should ignore unknown keys."
+        "Clients should ignore unknown keys.\n\n"
+        "Agents call the same as tools, by the Model Context Protocol at `/mcp`."
     ),
     "VERSION": shortener_project.__version__,
     "CONTACT": {"name": "The operator of this service", "url": BASE_URL},
