@@ -211,11 +211,12 @@ _origins = variables.CORS_ALLOWED_ORIGINS.read()
 CORS_ALLOW_CREDENTIALS = False
 CORS_ALLOW_ALL_ORIGINS = _origins == ["*"]
 CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _origins
-CORS_URLS_REGEX = r"^/api/"
+CORS_URLS_REGEX = r"^/(api/|mcp$)"
 CORS_ALLOW_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CORS_ALLOW_HEADERS = (
     *("accept", "authorization", "content-type", "idempotency-key"),
     *("if-match", "if-none-match", "prefer", "x-api-key", "x-request-id", "x-workspace"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name"),
 )
 CORS_EXPOSE_HEADERS = (
     *(
@@ -331,7 +332,8 @@ SPECTACULAR_SETTINGS = {
         "details (RFC 9457). "
         "Times are ISO 8601 in UTC. Texts must not contain NUL or lone surrogates. "
         "Integers take no fraction or exponent; 5.0 is rejected. "
-        "Clients should ignore unknown keys, and judge an error with an unknown `code` by its status."
+        "Clients should ignore unknown keys, and judge an error with an unknown `code` by its status.\n\n"
+        "Agents call the same as tools, by the Model Context Protocol at `/mcp`."
     ),
     "VERSION": shortener_project.__version__,
     "CONTACT": {"name": "The operator of this service", "url": BASE_URL},

@@ -45,6 +45,7 @@ urlpatterns = [
     path("api/", include("qrcodes.urls")),
     path("api/", include("events.urls")),
     path("api/", include("events.webhooks.urls")),
+    path("", include("agents.urls")),
     path("qr/", include(image_urlpatterns)),
     path("reports/", include("analytics.shares.urls")),
     path("dashboard", RedirectView.as_view(url=settings.LOGIN_REDIRECT_URL)),

@@ -39,7 +39,7 @@ from sign_in.openid_connect.identities import limit_staff
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Codes may start with these words, so match whole path segments.
-_SYSTEM_PAGES = frozenset({"/accounts", "/api", "/admin", "/dashboard", "/metrics", "/reports"})
+_SYSTEM_PAGES = frozenset({"/accounts", "/api", "/admin", "/dashboard", "/mcp", "/metrics", "/reports"})
 _SYSTEM_PATHS = (
     "/accounts/",
     "/api/",
@@ -259,6 +259,8 @@ class InternalListenerMiddleware:
         return self.get_response(request)
 
 
+# Requests of the API, by whatever protocol.
+_API = frozenset({"/api", "/mcp"})
 _PREFIXES = ("/api/", *WITH_SESSION)
 _FORMAT = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
@@ -269,7 +271,7 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        if not path.startswith(_PREFIXES) and path != "/api":
+        if not path.startswith(_PREFIXES) and path not in _API:
             return self.get_response(request)
         identifier = _identifier(request.META)
         token = request_id.set(identifier)
@@ -303,7 +305,7 @@ class ApiRequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info != "/api" and not request.path_info.startswith("/api/"):
+        if request.path_info not in _API and not request.path_info.startswith("/api/"):
             return self.get_response(request)
         started = time.perf_counter()
         response = self.get_response(request)

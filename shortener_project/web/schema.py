@@ -17,14 +17,15 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.templatetags.static import static
 from django.utils.cache import get_conditional_response
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from common.http.browser_headers import protect_page
+from common.openapi.generated import generate
 
-_generating = Lock()
+# Only one thread does the work.
+_rendering = Lock()
 
 _SWAGGER_UI = "drf_spectacular_sidecar/swagger-ui-dist"
 _STYLE = "body{margin:0;background:#fafafa}"
@@ -82,8 +83,7 @@ def _conditional(request: Request, body: bytes, content_type: str) -> HttpRespon
 
 
 def _render_once() -> bytes:
-    # The generator is not thread-safe.
-    with _generating:
+    with _rendering:
         return render_schema()
 
 
@@ -95,8 +95,7 @@ def described() -> dict[str, Any]:
 
 @cache
 def render_schema() -> bytes:
-    description = SchemaGenerator().get_schema(public=True)
-    return orjson.dumps(description, default=str)
+    return orjson.dumps(generate(), default=str)
 
 
 @cache
