@@ -299,7 +299,9 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 
 
 def _row(*columns: Any) -> LinkRow:
-    *own, status, checked_at, problem, failing_since, pk, key, public_id, first_name, last_name, email = columns
+    *own, status, checked_at, problem, failing_since, pk, key, public_id, first_name, last_name, email = (
+        columns
+    )
     creator = None if public_id is None else CreatorRow(public_id, first_name, last_name, email)
     return LinkRow._make((*own, Health(status, checked_at, problem, failing_since), creator, pk, key))
 
