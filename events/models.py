@@ -30,7 +30,10 @@ class Event(models.Model):
 
     class Meta:
         db_table_comment = "Events of workspaces that listen."
-        indexes = [models.Index(fields=["workspace_id", "position", "id"], name="event_workspace_position")]
+        indexes = [
+            models.Index(fields=["workspace_id", "position", "id"], name="event_workspace_position"),
+            models.Index(fields=["position"], name="event_position"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"

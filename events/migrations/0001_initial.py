@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         'db_table_comment': 'Events of workspaces that listen.',
-                        'indexes': [models.Index(fields=['workspace_id', 'position', 'id'], name='event_workspace_position')],
+                        'indexes': [models.Index(fields=['workspace_id', 'position', 'id'], name='event_workspace_position'), models.Index(fields=['position'], name='event_position')],
                     },
                 ),
             ]),
@@ -130,6 +130,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Up to where events have become deliveries.',
+                    'indexes': [models.Index(condition=models.Q(('kind', 'replay')), fields=['id'], name='cursor_replay')],
                     'constraints': [models.UniqueConstraint(fields=('webhook', 'kind'), name='cursor_webhook_kind')],
                 },
             ),

@@ -21,7 +21,7 @@ from accounts.mails import deliver, mail_language, may_notify, signed_mail
 from common.host import vitals
 from common.host.metrics import count_database_error
 from events import clock
-from events.webhooks.fan_out import fan_out
+from events.webhooks.fan_out import FanOut
 from events.webhooks.leases import lease
 from events.webhooks.models import Format, Webhook
 from events.webhooks.outcomes import Outcome, admins_of, store
@@ -46,6 +46,7 @@ class _Pool:
 class Deliverer:
     def __init__(self) -> None:
         self._pools = [_Pool(FAST_THREADS, slow=False), _Pool(SLOW_THREADS, slow=True)]
+        self._fan_out = FanOut()
         # Attempts whose outcome is not stored yet.
         self._outcomes: list[Outcome] = []
         # A mail server may take its time.
@@ -57,7 +58,7 @@ class Deliverer:
         if monotonic() >= self._ticks_at:
             clock.tick()
             self._ticks_at = monotonic() + _TICK_SECONDS
-        has_read = fan_out() > 0
+        has_read = self._fan_out.step() > 0
         leased = sum(self._fill(pool) for pool in self._pools)
         sending = {future for pool in self._pools for future in pool.sending}
         if sending:

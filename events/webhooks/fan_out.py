@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import NamedTuple
 from uuid import UUID
 
@@ -25,16 +26,27 @@ _READS_FOR_GROUP = 10
 _MOST_DUE = 500
 _MOST_DUE_GROUPS = 10
 _PAUSE = timedelta(seconds=1)
+_COMPARE_SECONDS = 60.0
 _FIRST_ID = UUID(int=0)
 
-_CURSORS = """
+# Cursors of these workspaces, whatever they are waiting for: next_at, the end of a ban, or room.
+_OF_WORKSPACES = """
 SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
-WHERE c.next_at <= now() AND w.disabled_reason IS NULL
+WHERE c.kind <> 'replay' AND w.workspace_id IN (
+    SELECT workspace_id FROM events_event WHERE position >= %(since)s AND position < %(until)s
+)
+"""
+_BEHIND = """
+SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
+WHERE c.kind <> 'replay' AND EXISTS (
+    SELECT FROM events_event e WHERE e.workspace_id = w.workspace_id
+        AND (e.position, e.id) > (c.position, c.event_id) AND e.position < %(until)s
+)
+"""
+_DUE_CURSORS = """
+SELECT c.id FROM events_cursor c JOIN events_webhook w ON w.id = c.webhook_id
+WHERE (c.kind = 'replay' OR c.id = ANY (%(behind)s)) AND c.next_at <= now() AND w.disabled_reason IS NULL
     AND NOT EXISTS (SELECT FROM bans_ban b WHERE b.owner_id = w.workspace_id)
-    AND (c.kind = 'replay' OR EXISTS (
-        SELECT FROM events_event e WHERE e.workspace_id = w.workspace_id
-            AND (e.position, e.id) > (c.position, c.event_id) AND e.position < (SELECT events_horizon())
-    ))
 ORDER BY c.next_at, c.id
 """
 _LOCK = """
@@ -89,32 +101,69 @@ class _Read(NamedTuple):
     domain: str | None = None
 
 
-def fan_out() -> int:
-    """Move every cursor that can move once. Returns the number of events that were read."""
-    count = 0
-    for (number,) in fetch(_CURSORS):
-        count += _advance(number)
-        vitals.beat()
-    return count
+class _Moved(NamedTuple):
+    """``read``: how many events. ``has_more``: there may be more below the horizon."""
+
+    read: int
+    has_more: bool
 
 
-def _advance(number: int) -> int:
-    def work() -> int:
-        if not fetch(_LOCK, [number]):
+class FanOut:
+    """Moves cursors, and remembers which of them have events to read: an idle endpoint costs nothing.
+
+    Events become readable in the order of their positions, so each look finds the workspaces of all events since the
+    last one. That misses a cursor whose first events were looked at before its transaction committed, and one that
+    another process was moving when it was killed. So all cursors are compared with their events at the start and
+    every minute.
+    """
+
+    def __init__(self) -> None:
+        # Up to which position events were looked at.
+        self._until = 0
+        self._compares_at = 0.0
+        self._behind: set[int] = set()
+
+    def step(self) -> int:
+        """Move every cursor that can move once. Returns the number of events that were read."""
+        self._look()
+        count = 0
+        for (number,) in fetch(_DUE_CURSORS, {"behind": list(self._behind)}):
+            count += self._advance(number)
+            vitals.beat()
+        return count
+
+    def _look(self) -> None:
+        [(until,)] = fetch("SELECT events_horizon()")
+        if monotonic() >= self._compares_at:
+            self._behind = {number for (number,) in fetch(_BEHIND, {"until": until})}
+            self._compares_at = monotonic() + _COMPARE_SECONDS
+        elif until > self._until:
+            values = {"since": self._until, "until": until}
+            self._behind.update(number for (number,) in fetch(_OF_WORKSPACES, values))
+        self._until = until
+
+    def _advance(self, number: int) -> int:
+        def work() -> _Moved | None:
+            if not fetch(_LOCK, [number]):
+                return None
+            return _move(Cursor.objects.select_related("webhook").get(pk=number))
+
+        moved = in_one_transaction(work)
+        if moved is None:
             return 0
-        return _move(Cursor.objects.select_related("webhook").get(pk=number))
+        if not moved.has_more:
+            self._behind.discard(number)
+        return moved.read
 
-    return in_one_transaction(work)
 
-
-def _move(cursor: Cursor) -> int:
+def _move(cursor: Cursor) -> _Moved:
     webhook = cursor.webhook
     grouping = grouping_of(webhook.format, cursor.kind)
     [[now, horizon]] = fetch("SELECT now(), events_horizon()")
     room = _room(cursor, grouping)
     if not room:
         Cursor.objects.filter(pk=cursor.pk).update(next_at=now + _PAUSE)
-        return 0
+        return _Moved(0, has_more=True)
     # Events below the horizon are final, so those that this reads are all there will ever be.
     until = horizon if cursor.until is None else min(cursor.until, horizon)
     wanted: list[_Read] = []
@@ -136,12 +185,12 @@ def _move(cursor: Cursor) -> int:
     if not has_more:
         if cursor.kind == CursorKind.REPLAY:
             cursor.delete()
-            return count
+            return _Moved(count, has_more=False)
         cursor.position, cursor.event_id = max((until, _FIRST_ID), (cursor.position, cursor.event_id))
     is_waiting = bool(wanted) or not has_more
     cursor.next_at = now + grouping.interval if grouping is not None and is_waiting else now
     cursor.save(update_fields=["position", "event_id", "next_at"])
-    return count
+    return _Moved(count, has_more)
 
 
 def _room(cursor: Cursor, grouping: Grouping | None) -> int:

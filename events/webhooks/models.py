@@ -130,6 +130,7 @@ class Cursor(models.Model):
     class Meta:
         db_table_comment = "Up to where events have become deliveries."
         constraints = [models.UniqueConstraint(fields=["webhook", "kind"], name="cursor_webhook_kind")]
+        indexes = [models.Index(fields=["id"], condition=models.Q(kind="replay"), name="cursor_replay")]
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.webhook_id}"

@@ -68,6 +68,7 @@ CREATE TABLE events_event (
     data json NOT NULL
 ) PARTITION BY RANGE (time);
 CREATE INDEX event_workspace_position ON events_event (workspace_id, position, id);
+CREATE INDEX event_position ON events_event (position);
 CREATE TABLE events_event_default PARTITION OF events_event DEFAULT;
 COMMENT ON TABLE events_event_default IS 'Events of days without a partition.';
 COMMENT ON TABLE events_event IS 'Events of workspaces that listen.';

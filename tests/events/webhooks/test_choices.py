@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from events.retention import delete_old_events
-from events.webhooks.fan_out import fan_out
+from events.webhooks.fan_out import FanOut
 from events.webhooks.models import Cursor, Delivery
 from links.models import Link
 from testing.events.receivers import deliver, endpoint, happen, pass_time, received, receiver
@@ -98,8 +98,8 @@ def test_a_replay_waits_for_its_deliveries(api: APIClient, alice: NewAccount) ->
         webhook = endpoint(api, server)
         path = f"/api/webhooks/{webhook['_id']}/replay"
         assert api.post(path, {"from": "2026-01-01"}).status_code == 200
-        fan_out()
-        assert fan_out() == 0
+        FanOut().step()
+        assert FanOut().step() == 0
         assert Delivery.objects.count() == 500
         Delivery.objects.filter(pk__gt=Delivery.objects.earliest("pk").pk).update(status="failed")
         Cursor.objects.filter(kind="replay").delete()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 from standardwebhooks import Webhook as Verifier
@@ -15,10 +19,11 @@ from accounts.mails import may_notify
 from accounts.services import NewAccount
 from bans.services import ban_account
 from events.types import EventType
+from events.webhooks import fan_out as fan_out_module
 from events.webhooks.deliverer import SLOW_THREADS
-from events.webhooks.fan_out import fan_out
+from events.webhooks.fan_out import FanOut
 from events.webhooks.leases import lease
-from events.webhooks.models import Delivery, Format, Webhook
+from events.webhooks.models import Cursor, Delivery, Format, Webhook
 from events.webhooks.retries import DELAYS
 from testing.events.receivers import (
     deliver,
@@ -164,7 +169,7 @@ def test_what_waits_when_a_webhook_is_disabled_fails(api: APIClient, alice: NewA
         happen(alice.workspace, "link.created")
         deliver()
         happen(alice.workspace, "link.created")
-        fan_out()
+        FanOut().step()
         api.patch(path, {"isEnabled": False})
         never, once = deliveries(api, webhook)
         assert (never["status"], never["attempts"], never["error"]) == (
@@ -285,6 +290,34 @@ def test_a_slow_receiver_delays_nobody_else(
     assert Delivery.objects.filter(webhook__workspace=stranger.workspace, status="delivered").count() == 41
 
 
+def test_only_endpoints_whose_workspace_has_new_events_are_looked_at(
+    api: APIClient,
+    strange_api: APIClient,
+    alice: NewAccount,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with receiver() as server:
+        webhook = endpoint(api, server)
+        endpoint(strange_api, server)
+    fan_out = FanOut()
+    for _ in range(3):
+        assert fan_out.step() == 0
+    with django_assert_num_queries(2):
+        assert fan_out.step() == 0
+    happen(alice.workspace, "link.created")
+    with CaptureQueriesContext(connection) as queries:
+        assert fan_out.step() == 1
+    assert sum("FOR UPDATE OF c" in query["sql"] for query in queries) == 1
+    [delivery] = Delivery.objects.all()
+    assert str(delivery.webhook.public_id) == webhook["_id"]
+    # A cursor that another process has left behind, without new events.
+    Cursor.objects.filter(webhook=delivery.webhook).update(position=0)
+    assert fan_out.step() == 0
+    monkeypatch.setattr(fan_out_module, "monotonic", lambda: monotonic() + 61)
+    assert fan_out.step() == 1
+
+
 def test_a_workspace_gets_its_share_and_busy_endpoints_hide_no_others(
     api: APIClient, strange_api: APIClient, alice: NewAccount, stranger: NewAccount
 ) -> None:
@@ -298,7 +331,7 @@ def test_a_workspace_gets_its_share_and_busy_endpoints_hide_no_others(
         endpoint(strange_api, server)
     happen(alice.workspace, "link.created", 3)
     happen(stranger.workspace, "link.created", 3)
-    fan_out()
+    FanOut().step()
     assert leased(1) == [alice.workspace.pk]
     Webhook.objects.filter(workspace=alice.workspace, claimed_at=None).update(claimed_at=Now())
     assert leased(1) == [stranger.workspace.pk]

@@ -13,7 +13,7 @@ from accounts.rights import Role
 from accounts.services import NewAccount
 from common.database import fetch
 from events.types import EventType
-from events.webhooks.fan_out import fan_out
+from events.webhooks.fan_out import FanOut
 from events.webhooks.leases import lease
 from events.webhooks.models import Delivery, Format, Webhook
 from events.webhooks.samples import KINDS, sample
@@ -173,7 +173,7 @@ def test_the_lease_of_mails_is_long_enough_for_each(
     settings.SENDS_MAIL, settings.EMAIL_TIMEOUT = True, 10
     endpoint(api, None, format="mail", memberIds=[str(alice.user.public_id)])
     happen(alice.workspace, "link.created", link=LINK)
-    fan_out()
+    FanOut().step()
     [leased] = lease(8, [Format.MAIL], slow=True, threads=8)
     [[seconds]] = fetch("SELECT extract(epoch FROM leased_until - now()) FROM events_delivery")
     assert (leased.attempts, round(seconds / 15)) == (1, 5)
