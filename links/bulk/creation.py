@@ -6,7 +6,7 @@ within the quota of the owner's plan, and `DryRun` computes the result without w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -99,10 +99,25 @@ def _by_id(domains: Iterable[Domain]) -> dict[UUID, Domain]:
     return {domain.public_id: domain for domain in domains}
 
 
-def store_drafts(owner: Workspace, drafts: Sequence[Draft | ServiceError]) -> list[Draft | ServiceError]:
-    """Store drafts. Return for each the stored draft, whose link works now, or the error."""
+def store_drafts(
+    owner: Workspace,
+    drafts: Sequence[Draft | ServiceError],
+    *,
+    finish: Callable[[int], None] | None = None,
+) -> list[Draft | ServiceError]:
+    """Store drafts. Return for each the stored draft, whose link works now, or the error.
+
+    ``finish`` runs at the end of their transaction, with the number of stored drafts.
+    """
     accepted = _by_position(drafts)
-    refused = with_free_values(lambda: _store(accepted, owner)) if accepted else {}
+
+    def work() -> Refusals:
+        refused = _store(accepted, owner) if accepted else {}
+        if finish is not None:
+            finish(len(accepted) - len(refused))
+        return refused
+
+    refused = with_free_values(work) if accepted or finish else {}
     stored = (draft for position, draft in accepted.items() if position not in refused)
     cache_versions.bump(new_codes=[claim.code for draft in stored for claim in draft.claims()])
     return _verdicts(drafts, refused)

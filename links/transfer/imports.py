@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -83,23 +82,32 @@ def import_links(
         template=template,
         passphrase=passphrase,
     )
-    finish = DryRun(owner).verdicts if dry_run else partial(store_drafts, owner)
+    rehearsal = DryRun(owner) if dry_run else None
 
     def batch() -> list[Result]:
         return [importer.draft(row) for row in islice(source.rows, MAX_ITEMS)]
 
-    rows = refused = 0
-    # Parse the next batch while the database stores this one. Parsing needs no database.
+    created = rows = 0
+
+    def announce(stored: int) -> None:
+        counts = {"created": created + stored, "refused": rows - created - stored}
+        emit(owner.pk, EventType.IMPORT_FINISHED, counts)
+
+    # Parse the next batches while the database stores this one. Parsing needs no database.
     with ThreadPoolExecutor(max_workers=1) as reader:
-        upcoming = reader.submit(batch)
+        upcoming, later = reader.submit(batch), reader.submit(batch)
         while drafts := upcoming.result():
-            upcoming = reader.submit(batch)
-            for draft, verdict in zip(drafts, finish([draft.verdict for draft in drafts]), strict=True):
-                refused += isinstance(verdict, ServiceError)
-                rows += 1
+            upcoming, later = later, reader.submit(batch)
+            rows += len(drafts)
+            verdicts = [draft.verdict for draft in drafts]
+            if rehearsal is not None:
+                verdicts = rehearsal.verdicts(verdicts)
+            else:
+                is_last = len(drafts) < MAX_ITEMS or (upcoming.exception() is None and not upcoming.result())
+                verdicts = store_drafts(owner, verdicts, finish=announce if is_last else None)
+            created += sum(isinstance(verdict, Draft) for verdict in verdicts)
+            for draft, verdict in zip(drafts, verdicts, strict=True):
                 yield draft._replace(verdict=verdict)
-    if not dry_run:
-        emit(owner.pk, EventType.IMPORT_FINISHED, {"created": rows - refused, "refused": refused})
 
 
 class Imported(NamedTuple):

@@ -18,10 +18,12 @@ from accounts.services import NewAccount
 from bans.services import ban_account
 from domains.models import Domain
 from domains.services import delete_domain
+from events.models import Event
 from events.outbox import emit
 from events.types import EventType
 from links.models import Link
 from links.operators import ban_link, record_ban
+from links.transfer import imports
 from testing.accounts.accounts import account
 from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.workspaces import add_member, key_client_in
@@ -117,6 +119,21 @@ def test_links_emit_each_event_once(expect: Expect, team_api: APIClient, visitor
     expect("link.deleted")
     assert team_api.post(f"/api/urls/{link['_id']}/undelete").status_code == 200
     expect("link.restored")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("links", [3, 4])
+def test_the_end_of_an_import_is_stored_with_its_last_batch(
+    alice: NewAccount, api: APIClient, links: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "MAX_ITEMS", 2)
+    listen(alice.workspace)
+    imported(api, "originalUrl\n" + f"{URL}\n" * links)
+    *created, end = Event.objects.order_by("position", "id")
+    assert [event.type for event in created] == ["link.created"] * links
+    assert (end.type, end.data) == ("import.finished", {"created": links, "refused": 0})
+    batches = [event.position for event in (*created, end)]
+    assert batches[0] == batches[1] < batches[2] == batches[-1]
 
 
 def test_domains_imports_members_and_keys_emit_each_event_once(

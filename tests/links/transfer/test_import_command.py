@@ -5,6 +5,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -143,11 +144,13 @@ def test_ctrl_c_finishes_the_batch_and_says_how_to_continue(
     file.write_text(rows_of(7))
     real, calls = imports.store_drafts, []
 
-    def interrupted(owner: User, drafts: Sequence[Draft | ServiceError]) -> list[Draft | ServiceError]:
+    def interrupted(
+        owner: User, drafts: Sequence[Draft | ServiceError], **options: Any
+    ) -> list[Draft | ServiceError]:
         calls.append(len(drafts))
         if len(calls) == 2:
             signal.raise_signal(signal.SIGINT)
-        return real(owner, drafts)
+        return real(owner, drafts, **options)
 
     monkeypatch.setattr(imports, "store_drafts", interrupted)
     output, status = run(file, "--apply")
