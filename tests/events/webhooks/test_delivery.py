@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from dns.rcode import NOERROR, SERVFAIL, Rcode
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
@@ -25,6 +26,8 @@ from events.webhooks.fan_out import FanOut
 from events.webhooks.leases import lease
 from events.webhooks.models import Cursor, Delivery, Format, Webhook
 from events.webhooks.retries import DELAYS
+from testing.domains.dns_server import DnsServer
+from testing.domains.resolution import dns as dns
 from testing.events.receivers import (
     deliver,
     endpoint,
@@ -237,6 +240,27 @@ def test_an_endpoint_with_few_events_is_disabled_as_well(api: APIClient, alice: 
             happen(alice.workspace, "link.created")
             deliver()
     assert Webhook.objects.get().disabled_reason == "failing"
+
+
+@pytest.mark.parametrize(
+    ("rcode", "error", "is_disabled"),
+    [
+        (NOERROR, "The name of the host does not exist, or has no address.", True),
+        (SERVFAIL, "The resolver does not know the name of the host.", False),
+    ],
+)
+def test_a_missing_name_counts_as_a_failure_and_a_broken_resolver_does_not(
+    api: APIClient, alice: NewAccount, dns: DnsServer, rcode: Rcode, error: str, is_disabled: bool
+) -> None:
+    dns.set("gone.brand.example", "TXT", "no address")
+    dns.rcode = rcode
+    webhook = endpoint(api, None, url="https://gone.brand.example/hooks")
+    for _ in range(3):
+        happen(alice.workspace, "link.created")
+        deliver()
+        pass_time("3 days")
+    assert {shown["error"] for shown in deliveries(api, webhook) if shown["attempts"]} == {error}
+    assert Webhook.objects.get().disabled_reason == ("failing" if is_disabled else None)
 
 
 def test_clicks_come_in_groups_and_one_message_a_second(api: APIClient, alice: NewAccount) -> None:
