@@ -346,6 +346,7 @@ class LinkHealth(models.Model):
         related_name="+",
         db_comment="The link.",
     )
+    owner_id = models.BigIntegerField(db_comment="Owner of the link, for fair turns.")
     status = models.TextField(
         choices=HealthStatus,
         default=HealthStatus.UNKNOWN,
@@ -366,9 +367,15 @@ class LinkHealth(models.Model):
     class Meta:
         db_table_comment = "The health of the destinations of links."
         indexes = [
-            models.Index(fields=["due_at"], condition=models.Q(due_at__isnull=False), name="linkhealth_due"),
             models.Index(
-                fields=["due_at"], condition=models.Q(is_requested=True), name="linkhealth_requested"
+                fields=["owner_id", "due_at"],
+                condition=models.Q(due_at__isnull=False, is_requested=False),
+                name="linkhealth_due",
+            ),
+            models.Index(
+                fields=["owner_id", "due_at"],
+                condition=models.Q(is_requested=True),
+                name="linkhealth_requested",
             ),
         ]
 
@@ -378,7 +385,7 @@ class CheckedHost(models.Model):
 
     name = models.TextField(
         primary_key=True,
-        db_comment="A registered domain, network or workspace, or an origin such as https://example.com.",
+        db_comment="A registered domain or network, also with a workspace, or an origin: https://example.com.",
     )
     free_at = models.DateTimeField(db_comment="No request before this time; no use of robots after it.")
     planned_until = models.DateTimeField(null=True, db_comment="The last check that is planned. Null: none.")

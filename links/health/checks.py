@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from django.conf import settings
@@ -16,10 +17,11 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from accounts.health_checks import HealthCheck
-from common.database import execute, fetch, in_one_transaction
+from common.database import PLAN_BY_KEY, execute, fetch, in_one_transaction
 from common.host import cache_versions, vitals
 from common.http.urls import canonical_destination
 from events.types import EventType
+from links.availability import STATUS
 from links.health.hosts import HostBusy, name_of
 from links.health.probe import check
 from links.health.states import HealthStatus, Result, State, Verdict, next_check, state_after
@@ -28,28 +30,53 @@ logger = logging.getLogger(__name__)
 
 # Checks mostly wait for other hosts. Each thread has a connection to the database.
 THREADS = 4
-# So many links are checked in a batch. More are leased: the others of a host or workspace get later times, in one
-# statement.
+# So many links are checked in a batch. More are leased, so that the batch has several hosts and workspaces.
 _CHECKED, _CHECKED_OF_HOST, _CHECKED_OF_WORKSPACE = 16 * THREADS, 3, 4 * THREADS
-_LEASED = 4 * _CHECKED
-# What a check of a host takes, with its pauses, and what one of many hosts does.
-_STEP_OF_HOST, _STEP_OF_WORKSPACE = timedelta(seconds=4), timedelta(seconds=0.5)
+_LEASED, _LEASED_OF_WORKSPACE, _WORKSPACES = 4 * _CHECKED, _CHECKED, 16
+# What a check of a host takes, with its pauses.
+_STEP = timedelta(seconds=4)
 # Longer than a batch takes. The links leased by a host that dies are due again after the lease.
 _LEASE = "30 minutes"
 
-# An index has the few links somebody asked for, which come first. Deleted links may come back.
+# The next workspaces with due links share the lease, however many wait in one of them. An index has the links of each
+# in the order of their times, another one the few that somebody asked for. Nobody can follow a closed or deleted link:
+# it may come back, so it is looked at again the next day.
 _LEASE_DUE = f"""
-UPDATE links_linkhealth h
-SET due_at = now() + CASE due.is_deleted WHEN true THEN interval '1 day' ELSE interval '{_LEASE}' END
-FROM (
-    SELECT h.link_id, l.id IS NULL AS is_deleted, coalesce(l.owner_id, 0) AS owner_id,
-        coalesce(l.destination, '') AS destination, coalesce(l.health_check, w.health_check, 'off') AS frequency
-    FROM links_linkhealth h LEFT JOIN links_link l ON l.id = h.link_id
-    LEFT JOIN accounts_workspace w ON w.id = l.owner_id
-    WHERE h.due_at <= now() AND {{which}} ORDER BY h.due_at LIMIT %(most)s FOR NO KEY UPDATE OF h SKIP LOCKED
-) due WHERE h.link_id = due.link_id
-RETURNING h.link_id, h.due_at, due.owner_id, due.destination, due.frequency, h.is_requested AND NOT due.is_deleted
+WITH RECURSIVE workspaces AS (
+    (SELECT owner_id FROM links_linkhealth h WHERE {{which}} AND owner_id > %(after)s ORDER BY owner_id LIMIT 1)
+    UNION ALL
+    SELECT next.owner_id FROM workspaces CROSS JOIN LATERAL (
+        SELECT owner_id FROM links_linkhealth h
+        WHERE {{which}} AND owner_id > workspaces.owner_id ORDER BY owner_id LIMIT 1
+    ) next
+), waiting AS MATERIALIZED (
+    SELECT owner_id FROM workspaces WHERE EXISTS (
+        SELECT FROM links_linkhealth h
+        WHERE {{which}} AND h.owner_id = workspaces.owner_id AND due_at <= now()
+    ) LIMIT %(workspaces)s
+), due AS MATERIALIZED (
+    SELECT due.link_id, row_number() OVER (PARTITION BY waiting.owner_id ORDER BY due.due_at) AS turn
+    FROM waiting CROSS JOIN LATERAL (
+        SELECT link_id, due_at FROM links_linkhealth h
+        WHERE {{which}} AND h.owner_id = waiting.owner_id AND due_at <= now() ORDER BY due_at
+        LIMIT (SELECT least(%(of_workspace)s, %(most)s / count(*)) FROM waiting)
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) due
+), known AS MATERIALIZED (
+    SELECT due.*, l.destination, coalesce(l.health_check, w.health_check, 'off') AS frequency,
+        coalesce({STATUS} NOT IN ('active', 'scheduled'), true) AS is_closed
+    FROM due LEFT JOIN links_link l ON l.id = due.link_id LEFT JOIN accounts_workspace w ON w.id = l.owner_id
+    LEFT JOIN links_clickcounter n ON n.link_id = l.id LEFT JOIN domains_domain d ON d.id = l.domain_id
+)
+UPDATE links_linkhealth h SET due_at = now() + CASE
+    WHEN known.destination IS NULL OR is_closed AND NOT h.is_requested AND frequency <> 'off' THEN interval '1 day'
+    ELSE interval '{_LEASE}'
+END
+FROM known WHERE h.link_id = known.link_id
+RETURNING h.link_id, h.due_at, h.owner_id, coalesce(known.destination, ''), known.frequency,
+    h.is_requested AND known.destination IS NOT NULL, is_closed, turn
 """  # noqa: S608 # built from constants
+_REQUESTED, _REGULAR = "h.is_requested", "NOT h.is_requested AND h.due_at IS NOT NULL"
 # The link first, as its own updates do.
 _LOCK = """
 SELECT h.status, h.failures, h.failing_since, l.is_dead, coalesce(l.health_check, w.health_check), h.is_requested
@@ -73,11 +100,12 @@ UPDATE links_linkhealth SET due_at = greatest(
     now() + interval '5 seconds', (SELECT free_at FROM links_checkedhost WHERE name = %(host)s)
 ) WHERE link_id = %(link)s AND due_at = %(leased)s
 """
-# Otherwise the many links of a host or workspace, whose checks take days, would be before all others in the queue.
+# Otherwise the many links of a host, whose checks take days, would be before the others of their workspace. Each
+# workspace has a plan of its own for a host.
 _PLAN = """
 WITH planned AS (
     INSERT INTO links_checkedhost AS c (name, free_at, planned_until)
-    VALUES (%(host)s, now(), now() + cardinality(%(links)s::bigint[]) * %(step)s)
+    VALUES (%(name)s, now(), now() + cardinality(%(links)s::bigint[]) * %(step)s)
     ON CONFLICT (name) DO UPDATE
         SET planned_until = greatest(c.planned_until, now()) + cardinality(%(links)s::bigint[]) * %(step)s
     RETURNING planned_until
@@ -100,9 +128,9 @@ WITH part AS (
     WHERE owner_id = %(owner)s AND (created_at, link_id) > (%(created)s, %(link)s)
     ORDER BY created_at, link_id LIMIT 5000
 ), enlisted AS (
-    INSERT INTO links_linkhealth (link_id, due_at)
-    SELECT part.link_id, now() + random() * interval '1 day' FROM part JOIN links_link l ON l.id = part.link_id
-    LEFT JOIN links_linkhealth h ON h.link_id = l.id
+    INSERT INTO links_linkhealth (link_id, owner_id, due_at)
+    SELECT part.link_id, l.owner_id, now() + random() * interval '1 day'
+    FROM part JOIN links_link l ON l.id = part.link_id LEFT JOIN links_linkhealth h ON h.link_id = l.id
     WHERE l.health_check IS NULL AND (h.due_at IS NULL OR h.due_at > now() + %(longest)s) ORDER BY 1
     ON CONFLICT (link_id) DO UPDATE SET due_at = EXCLUDED.due_at
 )
@@ -117,82 +145,115 @@ _WITH_DEFAULT = "SELECT id, health_check FROM accounts_workspace WHERE health_ch
 
 
 class Leased(NamedTuple):
+    """``is_closed``: nobody can follow the link. ``turn``: the first link of each workspace has 1, and so on."""
+
     link_id: int
     due_at: datetime
     owner_id: int
     destination: str
     frequency: str
     is_requested: bool
+    is_closed: bool
+    turn: int
 
     @property
-    def is_wanted(self) -> bool:
-        """Whether the checks have not ended meanwhile."""
-        return self.frequency != HealthCheck.OFF or self.is_requested
+    def is_unwanted(self) -> bool:
+        """Whether the checks have ended meanwhile."""
+        return self.frequency == HealthCheck.OFF and not self.is_requested
 
     @property
     def host(self) -> str:
         return name_of(canonical_destination(self.destination).host)
 
 
-def check_some() -> int:
-    """Check links that are due, and return how many were found."""
-    leased = lease_due()
-    for link in leased:
-        if not link.is_wanted:
-            record(link, None)
-    chosen = choose([link for link in leased if link.is_wanted])
-    with ThreadPoolExecutor(THREADS, "check") as pool:
-        futures = {link: pool.submit(_check, link.destination) for link in chosen}
-        while wait(futures.values(), timeout=1).not_done:
-            vitals.beat()
-    for link, future in futures.items():
-        result = future.result()
-        if result is None:
-            execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at, "host": link.host})
-        else:
-            record(link, result)
-    return len(leased)
+class Checks:
+    """The checks of one process, which remembers whose turn is next."""
+
+    def __init__(self) -> None:
+        # The last workspace that had its turn, in the order of their keys.
+        self._after = {_REQUESTED: 0, _REGULAR: 0}
+
+    def check_some(self) -> int:
+        """Check links that are due, and return how many were found."""
+        leased = self.lease_due()
+        for link in leased:
+            if link.is_unwanted:
+                record(link, None)
+        wanted = [link for link in leased if not link.is_unwanted]
+        chosen = choose([link for link in wanted if link.is_requested or not link.is_closed])
+        with ThreadPoolExecutor(THREADS, "check") as pool:
+            futures = {link: pool.submit(_check, link.destination) for link in chosen}
+            while wait(futures.values(), timeout=1).not_done:
+                vitals.beat()
+        for link, future in futures.items():
+            result = future.result()
+            if result is None:
+                execute(_PUT_OFF, {"link": link.link_id, "leased": link.due_at, "host": link.host})
+            else:
+                record(link, result)
+        return len(leased)
+
+    def lease_due(self) -> list[Leased]:
+        """Those somebody asked for first; then the first ones of each workspace, the second ones, and so on."""
+        leased: list[Leased] = []
+        for which in (_REQUESTED, _REGULAR):
+            found = self._lease(which, _LEASED - len(leased))
+            leased += sorted(found, key=lambda link: link.turn)
+        return leased
+
+    def _lease(self, which: str, most: int) -> list[Leased]:
+        values = {"most": most, "of_workspace": _LEASED_OF_WORKSPACE, "workspaces": _WORKSPACES}
+        # To the last workspace, then from the first one.
+        for after in dict.fromkeys((self._after[which], 0)):
+            rows = in_one_transaction(
+                partial(_lease, _LEASE_DUE.format(which=which), {**values, "after": after})
+            )
+            if leased := [Leased(*row) for row in rows]:
+                owners = {link.owner_id for link in leased}
+                self._after[which] = max(owners) if len(owners) == _WORKSPACES else 0
+                return leased
+        return []
+
+
+def _lease(query: str, values: dict[str, int]) -> list[tuple[Any, ...]]:
+    # The planner expects thousands of rows, and would read whole tables.
+    execute(f"SELECT {PLAN_BY_KEY}")
+    return fetch(query, values)
 
 
 def choose(leased: Sequence[Leased]) -> list[Leased]:
-    """The links of these that are checked at once. The others of their hosts and workspaces get later times."""
+    """The links of these that are checked at once. The others are due again, those of a host at later times."""
     chosen: list[Leased] = []
-    taken: Counter[str] = Counter()
-    later: dict[tuple[str, timedelta], list[Leased]] = defaultdict(list)
+    returned: list[Leased] = []
+    taken: Counter[str | int] = Counter()
+    later: dict[tuple[str, int], list[Leased]] = defaultdict(list)
     for link in leased:
-        host, workspace = link.host, f"workspace {link.owner_id}"
-        if taken[host] == _CHECKED_OF_HOST:
-            later[host, _STEP_OF_HOST].append(link)
-        elif taken[workspace] == _CHECKED_OF_WORKSPACE:
-            later[workspace, _STEP_OF_WORKSPACE].append(link)
+        if taken[link.host] == _CHECKED_OF_HOST:
+            later[link.host, link.owner_id].append(link)
+        elif len(chosen) == _CHECKED or taken[link.owner_id] == _CHECKED_OF_WORKSPACE:
+            returned.append(link)
         else:
-            taken.update((host, workspace))
+            taken.update((link.host, link.owner_id))
             chosen.append(link)
-    for (name, step), links in later.items():
+    for (host, owner_id), links in later.items():
         for plan, is_requested in ((_PLAN_SOON, True), (_PLAN, False)):
-            if planned := [link.link_id for link in links if link.is_requested == is_requested]:
-                execute(plan, {"host": name, "links": planned, "step": step, "leased": links[0].due_at})
-    if returned := chosen[_CHECKED:]:
-        execute(_RETURN, {"links": [link.link_id for link in returned], "leased": returned[0].due_at})
-    return chosen[:_CHECKED]
+            if planned := [link for link in links if link.is_requested == is_requested]:
+                values = {"name": f"{host} {owner_id}", "step": _STEP, **_selected(planned)}
+                execute(plan, values)
+    for is_requested in (True, False):
+        if again := [link for link in returned if link.is_requested == is_requested]:
+            execute(_RETURN, _selected(again))
+    return chosen
+
+
+def _selected(links: Sequence[Leased]) -> dict[str, Any]:
+    """Links of one lease."""
+    return {"links": [link.link_id for link in links], "leased": links[0].due_at}
 
 
 def end_all_checks() -> int:
     """Where nobody checks, nobody finds out that a destination has recovered. Returns the number of revived links."""
     return 0 if settings.OUTBOUND else execute(_END_ALL)
-
-
-def lease_due() -> list[Leased]:
-    """Those somebody asked for first."""
-    return in_one_transaction(_lease_due)
-
-
-def _lease_due() -> list[Leased]:
-    leased: list[Leased] = []
-    for which in ("h.is_requested", "NOT h.is_requested"):
-        rows = fetch(_LEASE_DUE.format(which=which), {"most": _LEASED - len(leased)})
-        leased += (Leased(*row) for row in rows)
-    return leased
 
 
 def _check(url: str) -> Result | None:

@@ -20,10 +20,11 @@ LIMIT = Limit(attempts=20, seconds=600)
 
 _REQUEST = """
 WITH wanted AS (
-    SELECT l.id, l.public_id FROM links_link l
+    SELECT l.id, l.owner_id, l.public_id FROM links_link l
     WHERE l.public_id = ANY(%(links)s) AND l.owner_id = %(owner)s{condition}
 ), requested AS (
-    INSERT INTO links_linkhealth (link_id, due_at, is_requested) SELECT id, now(), true FROM wanted ORDER BY id
+    INSERT INTO links_linkhealth (link_id, owner_id, due_at, is_requested)
+    SELECT id, owner_id, now(), true FROM wanted ORDER BY id
     ON CONFLICT (link_id) DO UPDATE SET due_at = now(), is_requested = true
 )
 SELECT public_id FROM wanted

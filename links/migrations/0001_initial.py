@@ -267,6 +267,7 @@ class Migration(migrations.Migration):
                 name='LinkHealth',
                 fields=[
                     ('link', models.OneToOneField(db_comment='The link.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='links.link')),
+                    ('owner_id', models.BigIntegerField(db_comment='Owner of the link, for fair turns.')),
                     ('status', models.TextField(choices=[('unknown', 'Unknown'), ('healthy', 'Healthy'), ('blocked', 'Blocked'), ('dead', 'Dead')], db_comment='unknown, healthy, blocked or dead.', db_default='unknown', default='unknown')),
                     ('checked_at', models.DateTimeField(db_comment='Time of the last check. Null: none yet.', null=True)),
                     ('problem', models.TextField(db_comment='What the last check found. Null: nothing.', null=True)),
@@ -277,13 +278,13 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'The health of the destinations of links.',
-                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('is_requested', True)), fields=['due_at'], name='linkhealth_requested')],
+                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['owner_id', 'due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('is_requested', True)), fields=['owner_id', 'due_at'], name='linkhealth_requested')],
                 },
             ),
             migrations.CreateModel(
                 name='CheckedHost',
                 fields=[
-                    ('name', models.TextField(db_comment='A registered domain, network or workspace, or an origin such as https://example.com.', primary_key=True, serialize=False)),
+                    ('name', models.TextField(db_comment='A registered domain or network, also with a workspace, or an origin: https://example.com.', primary_key=True, serialize=False)),
                     ('free_at', models.DateTimeField(db_comment='No request before this time; no use of robots after it.')),
                     ('planned_until', models.DateTimeField(db_comment='The last check that is planned. Null: none.', null=True)),
                     ('robots', models.TextField(db_comment='The robots.txt of an origin. Null: the row is of a host.', null=True)),

@@ -10,7 +10,7 @@ from django.db import Error, connection
 
 from common.host import vitals
 from common.host.metrics import count_database_error
-from links.health.checks import Enlisting, check_some
+from links.health.checks import Checks, Enlisting
 
 logger = logging.getLogger(__name__)
 
@@ -28,11 +28,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.OUTBOUND:
             raise CommandError("OUTBOUND is off.")
-        enlisting = Enlisting()
+        enlisting, checks = Enlisting(), Checks()
         while True:
             try:
                 has_more = enlisting.go_on()
-                has_more = bool(check_some()) or has_more
+                has_more = bool(checks.check_some()) or has_more
             except Error as error:
                 has_more = False
                 count_database_error("background")

@@ -22,7 +22,7 @@ BEGIN
         WHERE link_id = NEW.id;
     END IF;
     IF NEW.health_check <> 'off' THEN
-        INSERT INTO links_linkhealth (link_id, due_at) VALUES (NEW.id, now())
+        INSERT INTO links_linkhealth (link_id, owner_id, due_at) VALUES (NEW.id, NEW.owner_id, now())
         ON CONFLICT (link_id) DO UPDATE SET due_at = now();
     ELSE
         -- With the default of the workspace, the next check finds out whether there are any.
@@ -34,10 +34,19 @@ CREATE TRIGGER links_forget_health AFTER UPDATE ON links_link FOR EACH ROW
     WHEN (OLD.destination <> NEW.destination OR OLD.health_check IS DISTINCT FROM NEW.health_check)
     EXECUTE FUNCTION links_forget_health();
 
+CREATE FUNCTION links_move_health() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE links_linkhealth SET owner_id = NEW.owner_id WHERE link_id = NEW.id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER links_move_health AFTER UPDATE OF owner_id ON links_link FOR EACH ROW
+    WHEN (OLD.owner_id <> NEW.owner_id) EXECUTE FUNCTION links_move_health();
+
 -- Links with the default of their workspace get their rows from the process that checks.
 CREATE FUNCTION links_await_check() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO links_linkhealth (link_id, due_at) VALUES (NEW.id, now()) ON CONFLICT (link_id) DO NOTHING;
+    INSERT INTO links_linkhealth (link_id, owner_id, due_at) VALUES (NEW.id, NEW.owner_id, now())
+    ON CONFLICT (link_id) DO NOTHING;
     RETURN NULL;
 END $$;
 CREATE TRIGGER links_await_check AFTER INSERT ON links_link FOR EACH ROW

@@ -83,7 +83,7 @@ def test_what_is_wrong_with_destinations_is_in_words(
 ) -> None:
     made = {status: make_link(title=status) for status in ("healthy", "dead", "blocked")}
     for link in Link.objects.all():
-        LinkHealth.objects.create(link=link, status=link.title, due_at=None)
+        LinkHealth.objects.create(link=link, owner_id=link.owner_id, status=link.title, due_at=None)
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/")

@@ -21,9 +21,11 @@ from accounts.services import NewAccount
 from events.models import Event, Listener
 from links.destinations.lookup import read_target
 from links.health import checks
-from links.health.checks import Enlisting
+from links.health.checks import Checks, Enlisting
 from links.health.states import Result, Verdict
-from links.models import CheckedHost, Link, LinkHealth
+from links.models import Link, LinkHealth
+from links.operators import ban_link
+from testing.accounts.workspaces import team
 from testing.outbound.servers import answering
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -203,7 +205,7 @@ def test_two_hosts_share_the_links_that_are_due(make_link: MakeLink, monkeypatch
     monkeypatch.setattr(checks, "_LEASED", 4)
     for _ in range(6):
         make_link(healthCheck="weekly")
-    leased = [checks.lease_due() for _ in range(3)]
+    leased = [Checks().lease_due() for _ in range(3)]
     assert [len(batch) for batch in leased] == [4, 2, 0]
     assert len({link.link_id for batch in leased for link in batch}) == 6
 
@@ -212,7 +214,7 @@ def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLi
     for number in range(6):
         make_link(f"https://shop{number}.example.com/", healthCheck="daily")
     other = make_link("https://other.example/", healthCheck="daily")
-    leased = checks.lease_due()
+    leased = Checks().lease_due()
     chosen = checks.choose(leased)
     assert [link.destination for link in chosen] == [
         *(f"https://shop{number}.example.com/" for number in range(3)),
@@ -228,35 +230,84 @@ def test_the_many_links_of_a_host_do_not_delay_those_of_others(make_link: MakeLi
     assert last[0].due_at - last[1].due_at == timedelta(seconds=4)
 
 
-def test_a_workspace_does_not_delay_others_nor_what_they_ask_for(
+def test_workspaces_take_turns_and_what_somebody_asked_for_comes_first(
     api: APIClient,
     alice: NewAccount,
+    stranger: NewAccount,
     strange_api: APIClient,
     make_link: MakeLink,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checks, "_CHECKED_OF_WORKSPACE", 2)
+    monkeypatch.setattr(checks, "_CHECKED", 3)
     monkeypatch.setattr(checks, "_LEASED", 6)
-    links = [make_link(f"https://shop{number}.example/", healthCheck="daily") for number in range(5)]
+    links = [make_link(f"https://shop{number}.example/", healthCheck="daily")["_id"] for number in range(5)]
     body = {"originalUrl": "https://other.example/", "healthCheck": "daily"}
-    other = strange_api.post("/api/urls", body).json()["data"]["url"]
-    for link in (links[4], links[3], links[2]):
-        api.post("/api/urls/check", {"ids": [link["_id"]]})
-    chosen = checks.choose(checks.lease_due())
-    assert {link.destination for link in chosen} == {
-        links[4]["originalUrl"], links[3]["originalUrl"], other["originalUrl"],
-    }  # fmt: skip
-    later = LinkHealth.objects.exclude(pk__in=[link.link_id for link in chosen]).order_by("due_at")
-    assert {health.link.destination for health in later} == {link["originalUrl"] for link in links[:3]}
-    # What somebody asked for does not wait for all that is planned.
-    LinkHealth.objects.update(due_at=timezone.now())
-    CheckedHost.objects.update(planned_until=timezone.now() + timedelta(days=5))
-    checks.choose(checks.lease_due())
-    [asked] = LinkHealth.objects.filter(is_requested=True).exclude(
-        due_at__gt=timezone.now() + timedelta(minutes=1)
-    )
-    assert asked.link.destination in {link["originalUrl"] for link in links[2:]}
-    assert LinkHealth.objects.filter(due_at__gt=timezone.now() + timedelta(days=4)).count() == 2
+    strange_api.post("/api/urls", body)
+    strange_api.post("/api/urls", {**body, "originalUrl": "https://another.example/"})
+    LinkHealth.objects.update(due_at=timezone.now() - timedelta(days=1))
+    LinkHealth.objects.filter(owner_id=alice.workspace.pk).update(due_at=timezone.now() - timedelta(days=9))
+    api.post("/api/urls/check", {"ids": [links[4]]})
+    leased = Checks().lease_due()
+    # Two of five for each of two workspaces, after the one that was asked for.
+    both = {alice.workspace.pk, stranger.workspace.pk}
+    owners = [link.owner_id for link in leased]
+    assert [owners[0], set(owners[1:3]), set(owners[3:])] == [alice.workspace.pk, both, both]
+    assert len(leased) == 5
+    assert str(Link.objects.get(pk=leased[0].link_id).public_id) == links[4]
+    assert checks.choose(leased) == leased[:3]
+    # The others are due again at once.
+    now = timezone.now()
+    assert LinkHealth.objects.filter(due_at__lte=now).count() == 4
+
+
+def test_a_lease_begins_after_the_workspace_that_had_the_last_turn(
+    alice: NewAccount, stranger: NewAccount, make_link: MakeLink, strange_api: APIClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(checks, "_LEASED", 1)
+    monkeypatch.setattr(checks, "_WORKSPACES", 1)
+    for number in range(3):
+        make_link(f"https://shop{number}.example/", healthCheck="daily")
+    for number in range(2):
+        body = {"originalUrl": f"https://other{number}.example/", "healthCheck": "daily"}
+        strange_api.post("/api/urls", body)
+    process = Checks()
+    owners = [link.owner_id for _ in range(6) for link in process.lease_due()]
+    first, second = sorted((alice.workspace.pk, stranger.workspace.pk))
+    assert owners[:4] == [first, second] * 2
+    assert owners[4:] == [alice.workspace.pk]
+
+
+@pytest.mark.parametrize("state", ["disabled", "expired", "banned", "scheduled"])
+def test_a_link_that_nobody_can_follow_is_checked_only_on_request(
+    api: APIClient, server: Any, checked: dict[str, Any], state: str
+) -> None:
+    link, now = Link.objects.filter(public_id=checked["_id"]), timezone.now()
+    if state == "banned":
+        ban_link(link=link.get())
+    else:
+        link.update(
+            **{
+                "disabled": {"is_active": False},
+                "expired": {"expires_at": now},
+                "scheduled": {"starts_at": now + timedelta(days=30)},
+            }[state]
+        )
+    run_checks()
+    assert bool(server.requests) == (state == "scheduled")
+    server.requests.clear()
+    # It is not in the way of others.
+    assert not LinkHealth.objects.filter(due_at__lt=now + timedelta(hours=23)).exists()
+    assert api.post("/api/urls/check", {"ids": [checked["_id"]]}).status_code == 202
+    run_checks()
+    assert health(api, checked) == ("healthy", None)
+    assert len(server.requests) > 0
+
+
+def test_a_link_takes_its_checks_to_another_workspace(alice: NewAccount, checked: dict[str, Any]) -> None:
+    Link.objects.update(owner=team(alice))
+    [leased] = Checks().lease_due()
+    assert leased.owner_id == Link.objects.get().owner_id != alice.workspace.pk
 
 
 def test_a_check_that_fails_does_not_delay_others(
@@ -284,7 +335,7 @@ def test_checks_under_way_end_with_the_default_of_the_workspace(
     LinkHealth.objects.update(
         due_at=timezone.now(), failures=2, failing_since=timezone.now() - timedelta(days=2)
     )
-    [leased] = checks.lease_due()
+    [leased] = Checks().lease_due()
     api.patch(path, {"healthCheck": "off"})
     checks.record(leased, Result(Verdict.FAILED, "404"))
     assert health(api, link)[0] == "unknown"
@@ -292,7 +343,7 @@ def test_checks_under_way_end_with_the_default_of_the_workspace(
 
 
 def test_a_result_for_a_former_destination_is_dropped(api: APIClient, checked: dict[str, Any]) -> None:
-    [leased] = checks.lease_due()
+    [leased] = Checks().lease_due()
     api.put(f"/api/urls/{checked['_id']}", {"targetUrl": "https://new.example/"})
     checks.record(leased, Result(Verdict.BLOCKED, "403"))
     assert health(api, checked) == ("unknown", None)

@@ -65,7 +65,7 @@ def test_lists_show_health_and_filter_by_it(
     links = [make_link(title=f"Link {number}")["_id"] for number in range(4)]
     dead = links[1:3]
     for link in Link.objects.filter(public_id__in=dead):
-        LinkHealth.objects.create(link=link, status="dead", problem="404")
+        LinkHealth.objects.create(link=link, owner_id=link.owner_id, status="dead", problem="404")
     Link.objects.filter(public_id__in=dead).update(is_dead=True)
     listed = api.get("/api/urls").json()["data"]["urls"]
     assert [url["health"]["status"] for url in listed] == ["unknown", "dead", "dead", "unknown"]
