@@ -12,25 +12,34 @@ from uuid import UUID
 
 import orjson
 
-from common.database import execute, fetch
+from common.database import execute
 from common.http.short_urls import short_url
 from common.rest.fields import iso_utc
 from events.models import Event
 from events.types import CLICK_DATA, EventType
 
 _EMIT = "SELECT events_emit(%(workspace)s, %(type)s, %(link)s, %(data)s::jsonb)"
-_HORIZON = "SELECT events_horizon()"
 # Of all types, so that a page takes no longer if few are wanted.
 _REACH = 10_000
 _NEXT = """
 SELECT id, position, workspace_id, type, link_id, time, data FROM events_event
-WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(id)s::uuid) AND position < %(horizon)s
+WHERE workspace_id = %(workspace)s AND (position, id) > (%(position)s, %(id)s::uuid)
+    AND position < (SELECT events_horizon())
 ORDER BY position, id
 """
+# A row without a type, if there are fewer than wanted, has the place up to which they were read. All in one statement:
+# in a second one, events that are deleted meanwhile would no longer count, and the place would be behind unread ones.
 _READ = f"""
-SELECT * FROM ({_NEXT} LIMIT {_REACH}) read WHERE type = ANY (%(types)s) ORDER BY position, id LIMIT %(limit)s
+WITH found AS MATERIALIZED (
+    SELECT * FROM ({_NEXT} LIMIT {_REACH}) read WHERE type = ANY (%(types)s) ORDER BY position, id LIMIT %(limit)s
+)
+SELECT * FROM found
+UNION ALL
+SELECT coalesce(last.id, '{UUID(int=0)}'), coalesce(last.position, events_horizon()), NULL, NULL, NULL, NULL, NULL
+FROM (SELECT) always LEFT JOIN ({_NEXT} OFFSET {_REACH - 1} LIMIT 1) last ON true
+WHERE (SELECT count(*) FROM found) < %(limit)s
+ORDER BY position, id
 """  # noqa: S608 # built from constants
-_LAST_READ = f"SELECT position, id FROM ({_NEXT} OFFSET {_REACH - 1} LIMIT 1) read"  # noqa: S608 # built from constants
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -67,19 +76,11 @@ def read_events(workspace_id: int, after: Place, types: Collection[str], limit: 
 
     No transaction can add an event before the end of the page any more.
     """
-    [(horizon,)] = fetch(_HORIZON)
-    values = {
-        "workspace": workspace_id,
-        "types": list(types),
-        "limit": limit,
-        "horizon": horizon,
-        **after._asdict(),
-    }
-    events = list(Event.objects.raw(_READ, values))
-    if len(events) == limit:
-        return Page(events, Place(events[-1].position, events[-1].id))
-    last = fetch(_LAST_READ, values)
-    return Page(events, Place(*last[0]) if last else max(after, Place(horizon, START.id)))
+    values = {"workspace": workspace_id, "types": list(types), "limit": limit, **after._asdict()}
+    rows = list(Event.objects.raw(_READ, values))
+    events = [row for row in rows if row.type is not None]
+    ends = [row for row in rows if row.type is None] or events[-1:]
+    return Page(events, max(after, Place(ends[0].position, ends[0].id)))
 
 
 def shown_data(data: dict[str, Any] | list[Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from events.clock import align_positions
 from events.types import EventType
 from testing.cases import for_each
 from testing.connections import connect_elsewhere
+from testing.events.receivers import wait_for_events
 from testing.events.stored import listen
 from testing.polling import eventually
 
@@ -98,8 +99,7 @@ def test_an_event_that_commits_late_is_not_missed(api: APIClient, alice: NewAcco
 def test_a_page_passes_events_of_other_types(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox, "_READ", outbox._READ.replace("10000", "3"))
-    monkeypatch.setattr(outbox, "_LAST_READ", outbox._LAST_READ.replace("9999", "2"))
+    monkeypatch.setattr(outbox, "_READ", outbox._READ.replace("10000", "3").replace("9999", "2"))
     listen(alice.workspace)
     emit(alice, *range(7), kind=EventType.MEMBER_LEFT)
     emit(alice, 7)
@@ -111,6 +111,28 @@ def test_a_page_passes_events_of_other_types(
         pages.append(numbers)
         after = {"after": following}
     assert pages[:2] == [[], []]
+
+
+def test_events_that_are_deleted_while_a_page_is_read_hide_no_others(
+    api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "_READ", outbox._READ.replace("10000", "3").replace("9999", "2"))
+    listen(alice.workspace)
+    emit(alice, *range(3), kind=EventType.MEMBER_LEFT)
+    emit(alice, 3, 4, 5)
+    wait_for_events()
+
+    def drop_old(execute: Any, statement: str, *arguments: Any) -> Any:
+        result = execute(statement, *arguments)
+        if "SELECT" in statement and "events_event" in statement:
+            with connection.connection.cursor() as cursor:
+                cursor.execute("DELETE FROM events_event WHERE type = 'member.left'")
+        return result
+
+    with connection.execute_wrapper(drop_old):
+        numbers, after = read(api, types="key.created")
+    assert numbers == []
+    assert read(api, types="key.created", after=after)[0] == [3, 4, 5]
 
 
 @for_each(
