@@ -152,6 +152,7 @@ _HEALTH = Representation(
     choice("status", "status", HealthStatus.values, HealthStatus.HEALTHY.value, _HEALTH_HELP),
     moment("checkedAt", "checked_at", "2030-03-02T05:11:09.204511Z", allow_null=True),
     text("problem", "problem", None, _PROBLEM_HELP, allow_null=True),
+    moment("failingSince", "failing_since", None, allow_null=True),
 )
 WHOLE_URL = Representation(
     "Url",

@@ -36,7 +36,7 @@ _LINK_NAMES, _COUNTER_NAMES = _names(Link), _names(ClickCounter)
 # What answers about a link need of its domain. The other columns are deferred.
 _DOMAIN_NAMES = ["id", "public_id", "host", "status"]
 _JSON = [field.attname for field in Link._meta.concrete_fields if isinstance(field, models.JSONField)]
-_HEALTH = ("coalesce(h.status, 'unknown')", "h.checked_at", "h.problem")
+_HEALTH = ("coalesce(h.status, 'unknown')", "h.checked_at", "h.problem", "h.failing_since")
 COLUMNS = ", ".join([
     *(f"l.{name}{'::text' if name in _JSON else ''}" for name in _LINK_NAMES),
     *(f"d.{name}" for name in _DOMAIN_NAMES),
@@ -84,8 +84,8 @@ def link_of(row: Sequence[Any]) -> Link:
     for name in _JSON:
         if values[name] is not None:
             values[name] = orjson.loads(values[name])
-    *joined, status, checked_at, problem, values["ban_reason"] = row[len(_LINK_NAMES) :]
-    values["health"] = Health(status, checked_at, problem)
+    *joined, status, checked_at, problem, failing_since, values["ban_reason"] = row[len(_LINK_NAMES) :]
+    values["health"] = Health(status, checked_at, problem, failing_since)
     counter = instances.saved(
         ClickCounter, dict(zip(_COUNTER_NAMES, joined[len(_DOMAIN_NAMES) :], strict=True))
     )
@@ -295,9 +295,9 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 
 
 def _row(*columns: Any) -> LinkRow:
-    *own, status, checked_at, problem, public_id, first_name, last_name, email = columns
+    *own, status, checked_at, problem, failing_since, public_id, first_name, last_name, email = columns
     creator = None if public_id is None else CreatorRow(public_id, first_name, last_name, email)
-    return LinkRow._make((*own, Health(status, checked_at, problem), creator))
+    return LinkRow._make((*own, Health(status, checked_at, problem, failing_since), creator))
 
 
 def tag_key(tag: str) -> str:

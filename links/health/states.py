@@ -19,14 +19,18 @@ class HealthStatus(models.TextChoices):
 
 
 class Health(NamedTuple):
-    """What is shown of a link. ``problem`` is what the last check found: a key of `PROBLEMS`, or a status of HTTP."""
+    """What is shown of a link. ``problem`` is what the last check found: a key of `PROBLEMS`, or a status of HTTP.
+
+    ``failing_since`` is the first failed check since the destination last answered.
+    """
 
     status: str
     checked_at: datetime | None
     problem: str | None
+    failing_since: datetime | None
 
 
-NEVER_CHECKED = Health(HealthStatus.UNKNOWN, None, None)
+NEVER_CHECKED = Health(HealthStatus.UNKNOWN, None, None, None)
 
 
 class Verdict(models.TextChoices):

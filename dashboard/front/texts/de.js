@@ -519,6 +519,7 @@ export const texts = {
     "health.healthy": "Antwortet",
     "health.blocked": "Lehnt Prüfungen ab",
     "health.destinationDead": "Ziel unerreichbar",
+    "health.since": "seit {time}",
     "health.dead": "Nicht erreichbar",
     "preview.text": "Messenger und soziale Netzwerke zeigen diese Karte statt der des Ziels.",
     "preview.title": "Überschrift der Karte",

@@ -512,6 +512,7 @@ export const texts = {
     "health.healthy": "Answers",
     "health.blocked": "Refuses checks",
     "health.destinationDead": "Destination dead",
+    "health.since": "since {time}",
     "health.dead": "Dead",
     "preview.text": "Messengers and social networks show this card instead of the destination's own.",
     "preview.title": "Headline of the card",

@@ -16,6 +16,7 @@ from events.webhooks.models import DisabledReason, Webhook
 from testing.accounts.workspaces import add_member, team
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
+from tests.dashboard.axe import SCHEMES, load_axe, problems_of
 from tests.dashboard.pages import failing_webhook
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -137,6 +138,8 @@ def test_a_mail_about_one_link_is_asked_for_in_its_editor(
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="Tell me", exact=True).click()
         expect(dialog.get_by_role("alert")).to_be_visible()
+        load_axe(page)
+        assert [problem for scheme in SCHEMES for problem in problems_of(page, scheme)] == []
         dialog.get_by_label("Clicks used up").check()
         dialog.get_by_label("Destination dead").check()
         dialog.get_by_role("button", name="Tell me", exact=True).click()

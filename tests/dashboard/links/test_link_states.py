@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -83,17 +85,24 @@ def test_what_is_wrong_with_destinations_is_in_words(
 ) -> None:
     made = {status: make_link(title=status) for status in ("healthy", "dead", "blocked")}
     for link in Link.objects.all():
-        LinkHealth.objects.create(link=link, owner_id=link.owner_id, status=link.title, due_at=None)
+        LinkHealth.objects.create(
+            link=link,
+            owner_id=link.owner_id,
+            status=link.title,
+            failing_since=datetime(2030, 1, 5, 9, 30, tzinfo=UTC),
+        )
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(3)
         shown = {one: page.locator(f"[data-link='{link['_id']}'] .of-state") for one, link in made.items()}
         expect(shown["healthy"]).to_have_text("Active")
-        expect(shown["dead"]).to_have_text("ActiveDestination dead")
+        expect(shown["dead"]).to_have_text(re.compile("^ActiveDestination dead since Jan 5, 2030"))
         expect(shown["blocked"]).to_have_text("ActiveRefuses checks")
         page.goto(f"{address}/dashboard/links/{made['dead']['_id']}")
-        expect(page.get_by_label("Destination URL")).to_have_accessible_description("Destination dead")
+        expect(page.get_by_label("Destination URL")).to_have_accessible_description(
+            re.compile("^Destination dead since Jan 5, 2030")
+        )
         page.goto(f"{address}/dashboard/workspaces")
         page.get_by_role("link", name="Settings of Personal").click()
         page.get_by_label("Check whether the destination answers").select_option(label="Daily")

@@ -58,7 +58,7 @@ def test_a_link_with_only_a_url_has_every_default(api: APIClient, alice: NewAcco
         "restrictions": {},
         "redirectType": 302,
         **DEFAULTS,
-        "health": {"status": "unknown", "checkedAt": None, "problem": None},
+        "health": {"status": "unknown", "checkedAt": None, "problem": None, "failingSince": None},
         "externalId": None,
         "isArchived": False,
         "domainId": "base",

@@ -70,7 +70,7 @@ def test_an_item_in_full(api: APIClient, alice: NewAccount, make_link: MakeLink)
                 "isActive": True,
                 "isArchived": False,
                 "status": "active",
-                "health": {"status": "unknown", "checkedAt": None, "problem": None},
+                "health": {"status": "unknown", "checkedAt": None, "problem": None, "failingSince": None},
                 "startsAt": None,
                 "expiresAt": "2030-06-01T00:00:00Z",
                 "hasPassword": True,

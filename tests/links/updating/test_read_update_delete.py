@@ -35,7 +35,7 @@ def test_a_link_in_full(api: APIClient, link: dict[str, Any], alice: NewAccount)
     assert read(api, link) == {
         **FULL,
         **DEFAULTS,
-        "health": {"status": "unknown", "checkedAt": None, "problem": None},
+        "health": {"status": "unknown", "checkedAt": None, "problem": None, "failingSince": None},
         "_id": link["_id"],
         "externalId": None,
         "isArchived": False,
