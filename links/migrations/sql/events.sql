@@ -28,50 +28,42 @@ END $$;
 
 -- The history has one row for each change of a link, and none of its creation. Neither workspace of a move learns the
 -- other: for one of them the link is deleted, and for the other it is created.
-CREATE FUNCTION links_emit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION links_emit_change(change accounts_change) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    of_type text := CASE NEW.action
+    of_type text := CASE change.action
         WHEN 'link.moved_out' THEN 'link.deleted'
         WHEN 'link.moved_in' THEN 'link.created'
         WHEN 'workspace.banned' THEN 'link.banned'
-        ELSE NEW.action
+        ELSE change.action
     END;
     link bigint;
 BEGIN
-    -- Not events_listens: a call more would cost each update of a link.
-    IF NOT EXISTS (
-        SELECT FROM events_listener
-        WHERE workspace_id = NEW.owner_id AND of_type = ANY (feed_types || webhook_types)
-    ) THEN
-        RETURN NULL;
+    IF NOT events_listens(change.owner_id, of_type) THEN
+        RETURN;
     END IF;
     -- A ban of all links is one event.
-    IF NEW.action <> 'workspace.banned' THEN
-        link := (SELECT id FROM links_link WHERE public_id = NEW.object_id);
+    IF change.action <> 'workspace.banned' THEN
+        link := (SELECT id FROM links_link WHERE public_id = change.object_id);
     END IF;
-    CASE NEW.action
+    CASE change.action
     WHEN 'link.updated' THEN
-        PERFORM links_emit(of_type, ARRAY[link], jsonb_build_object('before', NEW.before, 'after', NEW.after));
+        PERFORM links_emit(of_type, ARRAY[link], jsonb_build_object('before', change.before, 'after', change.after));
     WHEN 'link.moved_out' THEN
-        PERFORM events_emit(NEW.owner_id, of_type, link, jsonb_build_object('link', (
-            SELECT jsonb_object_agg(name, NEW.before -> name) FROM unnest(ARRAY[
+        PERFORM events_emit(change.owner_id, of_type, link, jsonb_build_object('link', (
+            SELECT jsonb_object_agg(name, change.before -> name) FROM unnest(ARRAY[
                 'domainId', 'shortCode', 'customCode', 'originalUrl', 'targetUrl', 'title', 'tags', 'externalId',
                 'isActive', 'startsAt', 'expiresAt'
             ]) name
         ) || jsonb_build_object(
-            'id', NEW.object_id, 'maxClicks', NEW.before #> '{restrictions,maxClicks}',
-            'domain', (SELECT host FROM domains_domain WHERE public_id::text = NEW.before ->> 'domainId')
+            'id', change.object_id, 'maxClicks', change.before #> '{restrictions,maxClicks}',
+            'domain', (SELECT host FROM domains_domain WHERE public_id::text = change.before ->> 'domainId')
         )));
     WHEN 'workspace.banned' THEN
-        PERFORM events_emit(NEW.owner_id, of_type, NULL, '{"link": null}');
+        PERFORM events_emit(change.owner_id, of_type, NULL, '{"link": null}');
     ELSE
         PERFORM links_emit(of_type, ARRAY[link]);
     END CASE;
-    RETURN NULL;
 END $$;
-CREATE TRIGGER links_emit_change AFTER INSERT ON accounts_change FOR EACH ROW
-    WHEN (NEW.action IN ('link.updated', 'link.moved_out', 'link.moved_in', 'link.banned', 'workspace.banned'))
-    EXECUTE FUNCTION links_emit_change();
 
 CREATE FUNCTION links_emit_deletion() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -163,7 +155,7 @@ BEGIN
 END $$;
 CREATE CONSTRAINT TRIGGER links_emit_missed_of_new AFTER INSERT ON links_link DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.expires_at IS NOT NULL OR NEW.starts_at IS NOT NULL) EXECUTE FUNCTION links_emit_missed();
-CREATE CONSTRAINT TRIGGER links_emit_missed AFTER UPDATE ON links_link DEFERRABLE INITIALLY DEFERRED
+CREATE CONSTRAINT TRIGGER links_emit_missed AFTER UPDATE OF expires_at, starts_at ON links_link DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (
         NEW.expires_at IS DISTINCT FROM OLD.expires_at OR NEW.starts_at IS DISTINCT FROM OLD.starts_at
     ) EXECUTE FUNCTION links_emit_missed();

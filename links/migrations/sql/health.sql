@@ -30,7 +30,7 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER links_forget_health AFTER UPDATE ON links_link FOR EACH ROW
+CREATE TRIGGER links_forget_health AFTER UPDATE OF destination, target_url, health_check ON links_link FOR EACH ROW
     WHEN (OLD.destination <> NEW.destination OR OLD.health_check IS DISTINCT FROM NEW.health_check)
     EXECUTE FUNCTION links_forget_health();
 
