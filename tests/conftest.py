@@ -37,7 +37,7 @@ from tests import emptying
 # pytest rewrites the assertions of test modules only; those in the modules that they share need the values, too.
 pytest.register_assert_rewrite(
     *(f"tests.{folder.name}" for folder in Path(__file__).parent.iterdir() if folder.is_dir()),
-    *("testing.contract", "testing.links", "testing.redirects"),
+    *("testing.clients", "testing.contract", "testing.links", "testing.redirects"),
 )
 
 

@@ -1,0 +1,53 @@
+"""Where the service is and who calls it, from arguments or the environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from .errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``retries`` counts the attempts after the first. ``longest_wait``: seconds; a `Retry-After` beyond it is an error
+    at once.
+    """
+
+    base_url: str
+    user_agent: str
+    api_key: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
+    workspace: str | None = None
+    retries: int = 3
+    longest_wait: float = 60
+
+
+def settings_from(
+    base_url: str | None, api_key: str | None, token: str | None, workspace: str | None, *, user_agent: str,
+    retries: int, longest_wait: float
+) -> Settings:  # fmt: skip
+    """Arguments come first, then ``SHORTENER_URL``, ``SHORTENER_API_KEY`` and ``SHORTENER_WORKSPACE``.
+
+    With a ``token``, the key of the environment is not used.
+    """
+    address = (base_url or os.environ.get("SHORTENER_URL", "")).rstrip("/")
+    if not address:
+        raise ConfigurationError("No service is named: pass base_url, or set SHORTENER_URL.")
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ConfigurationError("The address of the service must be like https://example.com, without credentials.")
+    key = api_key or (None if token else os.environ.get("SHORTENER_API_KEY"))
+    for credential in (key, token):
+        if credential is not None and not (credential.isascii() and credential.isprintable() and " " not in credential):
+            raise ConfigurationError("A credential has characters that no header can have.")
+    return Settings(
+        base_url=address,
+        user_agent=user_agent,
+        api_key=key,
+        token=token,
+        workspace=workspace or os.environ.get("SHORTENER_WORKSPACE") or None,
+        retries=retries,
+        longest_wait=longest_wait,
+    )

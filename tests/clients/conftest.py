@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from clients.generate.description import Operation, read
+from testing.clients.building import compile_typescript, generate
+from testing.clients.drivers import SORTS, Driver, driver
+from testing.service.hosts import started
+from testing.service.limits import LONG_TIMEOUTS
+from testing.service.running import Service
+
+DRIVERS = Path(__file__).parent / "drivers"
+_numbers = count(1)
+
+
+class Account(NamedTuple):
+    email: str
+    password: str
+    api_key: str
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Service]:
+    """A service that cannot look up names."""
+    with started(**LONG_TIMEOUTS, DNS_RESOLVERS="127.0.0.1:9") as service:
+        yield service
+
+
+@pytest.fixture
+def account(service: Service) -> Account:
+    """A new account."""
+    email, password = f"somebody-{next(_numbers)}@example.com", "correct horse battery"
+    created = service.manage("create_account", email, "--plan", "pro", "--password", password)
+    assert created.returncode == 0, created.stderr
+    return Account(email, password, created.stdout.split()[-1])
+
+
+@pytest.fixture(scope="session")
+def described(service: Service) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads(service.call("GET", "/api/schema").body)
+    return described
+
+
+@pytest.fixture(scope="session")
+def operations(described: dict[str, Any]) -> dict[str, Operation]:
+    """By the names of their methods."""
+    operations = read(described).operations
+    iterations = [operation.iteration for operation in operations if operation.rows]
+    return {operation.name: operation for operation in [*operations, *iterations]}
+
+
+@pytest.fixture(scope="session")
+def clients(described: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the folder ``clients``, with the generated code."""
+    return generate(json.dumps(described), tmp_path_factory.mktemp("clients"))
+
+
+@pytest.fixture(scope="session")
+def typescript(clients: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled drivers, which can import the compiled client."""
+    folder = tmp_path_factory.mktemp("typescript")
+    compile_typescript(clients, folder, *sorted(DRIVERS.glob("*.ts")))
+    return folder
+
+
+@pytest.fixture(params=SORTS)
+def sort(request: pytest.FixtureRequest) -> str:
+    """Of the client: each test runs with all three."""
+    sort: str = request.param
+    return sort
+
+
+@pytest.fixture
+def drive(
+    sort: str, clients: Path, operations: dict[str, Operation], request: pytest.FixtureRequest
+) -> Driver:
+    """Runs steps with the client."""
+    programs = request.getfixturevalue("typescript") if sort == "typescript" else DRIVERS
+    return driver(sort, clients, programs, operations)
