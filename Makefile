@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run accelerate test test-all ci check fmt front freeze docs bench bench-report prove attack lock vendor screenshots walks clean help
+.PHONY: run accelerate test test-all ci check fmt front freeze clients docs bench bench-report prove attack lock vendor screenshots walks clean help
 
 ##@ Run
 run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
@@ -76,6 +76,14 @@ front: $(VENV)/.npm $(VENV)/.run ## Write what the dashboard derives: the fields
 
 freeze: $(VENV)/.dev ## Before a release: record its migrations, which never change from then on
 	@$(BIN)/python -m testing.releases
+
+clients: $(VENV)/.npm ## Generate the clients for Python and TypeScript, and build their packages in clients/dist
+	@mkdir -p clients/dist
+	@$(BIN)/python manage.py spectacular --format openapi-json --file clients/dist/description.json
+	@$(BIN)/python -m clients.generate clients/dist/description.json
+	@$(BIN)/node $(VENV)/npm/node_modules/typescript/bin/tsc --project clients/typescript
+	@$(BIN)/uv build --quiet --wheel --out-dir clients/dist clients/python
+	@$(BIN)/npm pack --silent --pack-destination clients/dist ./clients/typescript >/dev/null
 
 docs: $(VENV)/.dev ## Generate docs/configuration.md
 	$(BIN)/python -m shortener_project.configuration.page

@@ -18,7 +18,7 @@ def node_modules() -> Path:
     return NODE_MODULES
 
 
-def node(script: str | Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+def node(script: str | Path, *arguments: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a script with the virtual environment's Node.js, not with one of this machine."""
     command = [Path(sys.prefix, "bin/node"), script, *arguments]
     # Disable telemetry and update checks.
@@ -27,5 +27,6 @@ def node(script: str | Path, *arguments: str | Path, cwd: Path) -> subprocess.Co
         "HOME": str(cwd),
         "REDOCLY_TELEMETRY": "off",
         "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
+        **variables,
     }
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Reads a description from a file, and writes the generated folders of both clients, by default those beside this one."""
+"""Reads a description from a file, and writes the generated folders of both clients."""
 
 from __future__ import annotations
 

@@ -22,7 +22,17 @@ HEADERS = {
 FILE_PARAMETERS = {"format", "manifest"}
 PAGE_PARAMETERS = {"page", "cursor"}
 # They restrict values, and leave their type as it is.
-_LIMITS = {"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern", "format", "required"}
+_LIMITS = {
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "pattern",
+    "format",
+    "required",
+}
 JSON = "application/json"
 
 Schema = dict[str, Any]

@@ -19,6 +19,7 @@ from .description import (
     Named,
     Operation,
     Record,
+    Rows,
     Scalar,
     Type,
 )
@@ -119,7 +120,7 @@ def _operations(description: Description) -> Iterator[str]:
         yield from _method(operation)
         if operation.rows is not None:
             yield ""
-            yield from _iteration(operation.iteration)
+            yield from _iteration(operation.iteration, operation.rows)
     yield "}"
 
 
@@ -131,11 +132,10 @@ def _method(operation: Operation) -> Iterator[str]:
     yield "  }"
 
 
-def _iteration(operation: Operation) -> Iterator[str]:
-    assert operation.rows is not None
+def _iteration(operation: Operation, rows: Rows) -> Iterator[str]:
     yield from _comment(operation.text, "  ")
-    yield from _signature(operation, f"AsyncGenerator<{annotation(operation.rows.item, 'types.')}>")
-    yield f"    return this.rows({_call(operation)}, {json.dumps(operation.rows.name)});"
+    yield from _signature(operation, f"AsyncGenerator<{annotation(rows.item, 'types.')}>")
+    yield f"    return this.rows({_call(operation)}, {json.dumps(rows.name)});"
     yield "  }"
 
 

@@ -33,7 +33,7 @@ def generate(description: str, folder: Path) -> Path:
 
 
 def compile_typescript(copy: Path, folder: Path, *programs: Path) -> None:
-    """Compile the client as its own configuration says, then strictly the ``programs`` that import it, in ``folder``."""
+    """Compile the client with its own configuration, then strictly, in ``folder``, the ``programs`` that import it."""
     compiler = node_modules() / "typescript/bin/tsc"
     built = node(compiler, "--project", copy / "typescript", cwd=copy)
     assert (built.returncode, built.stdout) == (0, "")

@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
     status: int
     body: Any
-    headers: dict[str, str] = {}  # noqa: RUF012 # nobody changes it
+    headers: dict[str, str] = {}
 
     def encoded(self) -> bytes:
         is_page = isinstance(self.body, str)

@@ -51,9 +51,7 @@ WALK = [
     step("exportAccount"),
     step("getApiKey"),
     step("listSessions"),
-    step(
-        "createKey", body={"name": "Import", "scopes": ["urls:read"]}, save={"key": "data.key._id"}
-    ),
+    step("createKey", body={"name": "Import", "scopes": ["urls:read"]}, save={"key": "data.key._id"}),
     step("listKeys"),
     step("iterateKeys"),
     step("updateKey", "$key", body={"name": "Nightly import"}),

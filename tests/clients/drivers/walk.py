@@ -11,7 +11,7 @@ from typing import Any
 
 from shortener_client import ApiError, AsyncClient, Client, ShortenerError
 
-mode, base_url, walk = sys.argv[1:]
+mode, walk = sys.argv[1:]
 steps, known = json.loads(walk)
 
 
@@ -65,7 +65,11 @@ async def answer_of(client: Sync | Async, step: dict[str, Any]) -> dict[str, Any
     try:
         answer = await client.call(snake(step["call"]), *map(filled, step["arguments"]), **named)
     except ApiError as error:
-        return {"error": [error.status, error.code], "type": type(error).__name__, "request": error.request_id}
+        return {
+            "error": [error.status, error.code],
+            "type": type(error).__name__,
+            "request": error.request_id,
+        }
     except ShortenerError as error:
         return {"failed": type(error).__name__}
     for name, path in step["save"].items():
@@ -82,11 +86,11 @@ async def main() -> None:
     sort = Async if mode == "async" else Sync
     client, used = None, None
     for step in steps:
-        credentials = {"api_key": known["apiKey"], "token": known.get("token")}
-        if client is None or credentials != used:
+        needed = {"base_url": step["url"], "api_key": known["apiKey"], "token": known.get("token")}
+        if client is None or needed != used:
             if client is not None:
                 await client.close()
-            client, used = sort(base_url, **credentials), credentials
+            client, used = sort(**needed), needed
         print(json.dumps({"call": step["call"], **await answer_of(client, step)}))  # noqa: T201 # its result
     if client is not None:
         await client.close()

@@ -4,6 +4,7 @@ import { ApiError, Client, ShortenerError } from "shortener-client";
 declare const process: { argv: string[] };
 
 type Step = {
+  url: string;
   call: string;
   kind: "json" | "file" | "rows";
   arguments: string[];
@@ -13,8 +14,7 @@ type Step = {
   save: Record<string, string>;
 };
 
-const [baseUrl, walk] = process.argv.slice(2) as [string, string];
-const [steps, known] = JSON.parse(walk) as [Step[], Record<string, string>];
+const [steps, known] = JSON.parse(process.argv[2]!) as [Step[], Record<string, string>];
 
 function filled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(filled);
@@ -26,7 +26,7 @@ function filled(value: unknown): unknown {
 
 async function answerOf(step: Step): Promise<object> {
   const token = known["token"];
-  const client = new Client({ baseUrl, apiKey: known["apiKey"] ?? "", ...(token === undefined ? {} : { token }) });
+  const client = new Client({ baseUrl: step.url, apiKey: known["apiKey"] ?? "", ...(token === undefined ? {} : { token }) });
   const given = [...step.arguments, ...(step.query ? [step.query] : []), ...(step.body ? [step.body] : []), step.options];
   const methods = client as unknown as Record<string, (...given: unknown[]) => unknown>;
   try {

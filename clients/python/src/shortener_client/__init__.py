@@ -1,9 +1,6 @@
 """A typed client of the API of the URL shortener.
 
-    from shortener_client import Client
-
-    with Client("https://example.com", "sl_live_…") as client:
-        link = client.create_url(originalUrl="https://example.com/spring")["data"]["url"]
+`Client` and `AsyncClient` have a method for each operation; `types` has what they return, `errors` what they raise.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ class Body(dict[str, Any]):
 
     __slots__ = ("headers",)
 
-    def __init__(self, values: Mapping[str, Any], headers: httpx.Headers) -> None:
+    def __init__(self, values: dict[str, Any], headers: httpx.Headers) -> None:
         super().__init__(values)
         self.headers = headers
 
 
-def headers_of(answer: Mapping[str, Any]) -> httpx.Headers:
+def headers_of(answer: Mapping[str, object]) -> httpx.Headers:
     """The headers of the response from which this answer came: ``headers_of(link)["ETag"]``."""
     if not isinstance(answer, Body):
         raise TypeError("This is not the whole answer of a call.")

@@ -19,7 +19,9 @@ class ConnectionFailed(ShortenerError):
     """No complete answer came, after all attempts. A write may have happened: see ``may_have_happened``."""
 
     def __init__(self, cause: httpx.TransportError, *, attempts: int, may_have_happened: bool) -> None:
-        super().__init__(f"{cause or type(cause).__name__} ({attempts} {'attempt' if attempts == 1 else 'attempts'})")
+        super().__init__(
+            f"{cause or type(cause).__name__} ({attempts} {'attempt' if attempts == 1 else 'attempts'})"
+        )
         self.attempts = attempts
         self.may_have_happened = may_have_happened
 
@@ -100,7 +102,9 @@ def error_of(response: httpx.Response, retry_after: float | None) -> ApiError:
     return ApiError.by_code.get(code, ApiError)(
         status=response.status_code,
         code=code,
-        message=message if isinstance(message, str) else f"The answer was {response.status_code} without a reason.",
+        message=message
+        if isinstance(message, str)
+        else f"The answer was {response.status_code} without a reason.",
         request_id=details.get("requestId") or response.headers.get("X-Request-ID"),
         retry_after=retry_after,
         details=details,

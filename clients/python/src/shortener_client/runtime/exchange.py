@@ -19,7 +19,7 @@ from .settings import Settings
 _GATEWAY_STATUSES = {502, 504}
 # These say that the service refused the request without acting on it.
 _REFUSED_STATUSES = {429, 503}
-# Methods that have the same effect when they are repeated. DELETE is not among them: the repetition would find nothing.
+# Methods that may be repeated. DELETE is not among them: the repetition would find nothing.
 _REPEATABLE = {"GET", "PUT"}
 # The request never left.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -30,7 +30,7 @@ _FIRST_WAIT = 0.5
 class Call:
     """What an operation sends.
 
-    ``idempotent``: the operation accepts an Idempotency-Key, so that repeating it is safe. ``credential``: ``token`` if a
+    ``idempotent``: the operation accepts an Idempotency-Key, so that repeating it is safe. ``credential``: `token` if a
     key is not accepted.
     """
 
@@ -101,7 +101,7 @@ class Exchange:
     def _usual_wait(self) -> float:
         """Doubles with each attempt; random, so that clients that failed together do not return together."""
         longest = min(_FIRST_WAIT * 2 ** (self._attempts - 1), self._settings.longest_wait)
-        return random.uniform(longest / 2, longest)
+        return random.uniform(longest / 2, longest)  # noqa: S311 # no secret
 
 
 def _credentials(call: Call, settings: Settings) -> dict[str, str]:

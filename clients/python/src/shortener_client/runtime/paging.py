@@ -12,7 +12,9 @@ from .body import headers_of
 from .exchange import Call
 
 # One link-value of RFC 8288: <target>; parameters. Quoted parameters may contain commas.
-_LINK = re.compile(r"""<([^>]*)>((?:\s*;\s*[\w!#$&+.^`|~-]+\*?(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)""")
+_LINK = re.compile(
+    r"""<([^>]*)>((?:\s*;\s*[\w!#$&+.^`|~-]+\*?(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)"""
+)
 _RELATION = re.compile(r""";\s*rel\s*=\s*(?:"([^"]*)"|([^\s";,]+))""", re.IGNORECASE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -11,8 +12,8 @@ from .errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``retries`` counts the attempts after the first. ``longest_wait``: seconds; a `Retry-After` beyond it is an error
-    at once.
+    """``retries`` counts the attempts after the first. ``longest_wait``: seconds; a `Retry-After` beyond it is an
+    error at once.
     """
 
     base_url: str
@@ -36,11 +37,19 @@ def settings_from(
     if not address:
         raise ConfigurationError("No service is named: pass base_url, or set SHORTENER_URL.")
     parts = urlsplit(address)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ConfigurationError("The address of the service must be like https://example.com, without credentials.")
+    if (
+        parts.scheme not in {"http", "https"}
+        or not parts.hostname
+        or parts.username
+        or parts.query
+        or parts.fragment
+    ):
+        raise ConfigurationError(
+            "The address of the service must be like https://example.com, without credentials."
+        )
     key = api_key or (None if token else os.environ.get("SHORTENER_API_KEY"))
     for credential in (key, token):
-        if credential is not None and not (credential.isascii() and credential.isprintable() and " " not in credential):
+        if credential is not None and not re.fullmatch("[!-~]+", credential):
             raise ConfigurationError("A credential has characters that no header can have.")
     return Settings(
         base_url=address,

@@ -23,8 +23,8 @@ _CHUNK = 64 * 1024
 class Transport:
     """A connection to the service. Close it, or use it in a `with` statement. Threads may share it.
 
-    ``retries``: attempts after the first. ``timeout``: seconds without any progress. ``http``: a client of your own, for
-    proxies and certificates; you close it. ``user_agent``: added to the client's own, such as ``my-program/1.2``.
+    ``retries``: attempts after the first. ``timeout``: seconds without any progress. ``http``: a client of your
+    own, for proxies and certificates; you close it. ``user_agent``: added to the client's own, as ``my-program/1.2``.
     """
 
     default_user_agent = "shortener-client-python"

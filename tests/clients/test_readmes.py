@@ -1,0 +1,82 @@
+"""The samples of the READMEs are strictly typed and work as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testing.clients.building import CLIENTS, compile_typescript
+from testing.nodejs import node
+from testing.service.running import REPOSITORY, Service
+from tests.clients.conftest import Account
+
+pytestmark = pytest.mark.slow
+
+# mypy checks httpx in the first run only.
+CACHE = REPOSITORY / ".mypy_cache/sdk"
+EXPECTED = r"(http://localhost:\d+/\w+)\n\1 0\n\[.*'originalUrl', 'invalid_url'.*\] [0-9a-f-]{36}\n"
+
+
+def samples(client: str, language: str) -> list[str]:
+    readme = (CLIENTS / client / "README.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)
+
+
+def environment(service: Service, account: Account) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "SHORTENER_URL": service.url,
+        "SHORTENER_API_KEY": account.api_key,
+    }
+
+
+def test_samples_in_python(clients: Path, service: Service, account: Account, tmp_path: Path) -> None:
+    names = ["first.py", "second.py"]
+    for name, sample in zip(names, samples("python", "python"), strict=True):
+        (tmp_path / name).write_text(sample)
+    source = clients / "python/src"
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", CACHE, source / "shortener_client", *names],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "MYPYPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+    printed = []
+    for name in names:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", name],
+            cwd=tmp_path,
+            env={**environment(service, account), "PYTHONPATH": str(source)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(done.stdout)
+
+    assert re.fullmatch(EXPECTED, printed[0], re.S)
+    assert printed[1] == "sale\n"
+    [header, row] = (tmp_path / "links.csv").read_text().splitlines()
+    assert "originalUrl" in header.split(",")
+    assert "https://example.com/spring" in row.split(",")
+
+
+def test_samples_in_typescript(clients: Path, service: Service, account: Account, tmp_path: Path) -> None:
+    [sample] = samples("typescript", "ts")
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (tmp_path / "sample.ts").write_text(sample)
+    compile_typescript(clients, folder, tmp_path / "sample.ts")
+    done = node(folder / "sample.js", cwd=folder, **environment(service, account))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(EXPECTED + r"3\n", done.stdout, re.S)
