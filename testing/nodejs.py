@@ -18,7 +18,9 @@ def node_modules() -> Path:
     return NODE_MODULES
 
 
-def node(script: str | Path, *arguments: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def node(
+    script: str | Path, *arguments: str | Path, cwd: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run a script with the virtual environment's Node.js, not with one of this machine."""
     command = [Path(sys.prefix, "bin/node"), script, *arguments]
     # Disable telemetry and update checks.

@@ -30,8 +30,8 @@ _FIRST_WAIT = 0.5
 class Call:
     """What an operation sends.
 
-    ``idempotent``: the operation accepts an Idempotency-Key, so that repeating it is safe. ``credential``: `token` if a
-    key is not accepted.
+    ``idempotent``: the operation accepts an Idempotency-Key, so that repeating it is safe. ``credential``:
+    `token` if a key is not accepted.
     """
 
     method: str
