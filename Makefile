@@ -55,6 +55,7 @@ check-lint:
 
 check-types:
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file clients/cli/pyproject.toml
 
 check-imports:
 	$(BIN)/lint-imports

@@ -10,6 +10,7 @@ import pytest
 
 from clients.generate.description import Operation, read
 from testing.clients.building import compile_typescript, generate
+from testing.clients.command_line import Shorten, install
 from testing.clients.drivers import SORTS, Driver, driver
 from testing.service.hosts import started
 from testing.service.limits import LONG_TIMEOUTS
@@ -83,3 +84,22 @@ def drive(
     """Runs steps with the client."""
     programs = request.getfixturevalue("typescript") if sort == "typescript" else DRIVERS
     return driver(sort, clients, programs, operations)
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The installed program ``shorten``."""
+    return install(tmp_path_factory.mktemp("cli"))
+
+
+@pytest.fixture
+def stranger(program: Path, tmp_path: Path) -> Shorten:
+    """The program of somebody who has not logged in."""
+    return Shorten(program, tmp_path)
+
+
+@pytest.fixture
+def shorten(stranger: Shorten, service: Service, account: Account) -> Shorten:
+    """The program of somebody whose environment names the service and the key."""
+    stranger.environment |= {"SHORTENER_URL": service.url, "SHORTENER_API_KEY": account.api_key}
+    return stranger
