@@ -35,7 +35,8 @@ def driver(sort: str, clients: Path, programs: Path, operations: dict[str, Opera
                 text=True,
                 check=False,
             )
-        assert (done.returncode, done.stderr) == (0, "")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     return drive

@@ -109,6 +109,7 @@ WALK = [
     step("getUrlStats"),
     step("checkUrls", body={"ids": ["$link"]}),
     step("exportUrls", query={"format": "jsonl"}),
+    step("exportUrlsWithPasswords", body={"passphrase": "correct horse battery staple"}),
     step("exportSelectedUrls", body={"ids": ["$link"], "format": "csv"}),
     step("listUrlChanges", "$link", save={"change": "data.changes.0._id"}),
     step("iterateUrlChanges", "$link", query={"limit": 1}),

@@ -11,7 +11,7 @@ import typer
 from .api import Api
 from .client.exchange import Call
 from .exits import PARTLY, USAGE, Failed
-from .fields import Json
+from .fields import Json, secret
 from .files import whole_file
 from .output import json_text, line, note, progress
 
@@ -24,12 +24,19 @@ def import_(
     ] = "auto",
     domain: Annotated[str | None, typer.Option(help="The host of the short URLs.")] = None,
     encoding: Annotated[str, typer.Option(help="Of the file.")] = "utf-8-sig",
+    sealed: Annotated[
+        bool, typer.Option("--sealed", help="Ask for the passphrase with which the passwords are sealed.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Import up to 10,000 links from a file of this service or another. Rows fail independently."""
     content = _content(file, encoding)
     api = Api()
     body: dict[str, Any] = {"content": content, "format": format_, "dryRun": dry_run}
+    if sealed:
+        if file == "-":
+            raise Failed("stdin cannot be both the file and the passphrase.", USAGE)
+        body["passphrase"] = secret("Passphrase")
     if domain is not None:
         body["domainId"] = api.domain_id(domain)
     with progress("Importing", None):
@@ -72,11 +79,18 @@ def export(
     tag: Annotated[
         list[str] | None, typer.Option("--tag", "-t", help="Only links with any of these tags.")
     ] = None,
+    sealed: Annotated[
+        bool, typer.Option("--sealed", help="Ask for a passphrase, and seal the passwords of links with it.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
     """Export links with all their fields. `shorten import` reads the file."""
     query = {"format": "jsonl" if json else format_, "search": search, "tags": ",".join(tag) if tag else None}
-    call = Call("GET", "/api/urls/export", query=query)
+    if sealed:
+        body = {"passphrase": secret("Passphrase")}
+        call = Call("POST", "/api/urls/sealed-export", query=query, body=body)
+    else:
+        call = Call("GET", "/api/urls/export", query=query)
     api = Api()
     if output is None:
         api.transport.file(call, sys.stdout.buffer)
