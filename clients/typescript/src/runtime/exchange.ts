@@ -2,7 +2,7 @@
 
 import { ApiError, ConfigurationError, ConnectionFailed } from "./errors.js";
 
-export type Headers_ = {
+export type CallHeaders = {
   workspace: string;
   prefer: string;
   ifMatch: string;
@@ -11,7 +11,7 @@ export type Headers_ = {
 };
 
 /** What each method takes last: the headers that its operation knows, and a signal that ends the call. */
-export type Options<Names extends keyof Headers_ = never> = Partial<Pick<Headers_, Names>> & { signal?: AbortSignal };
+export type Options<Names extends keyof CallHeaders = never> = Partial<Pick<CallHeaders, Names>> & { signal?: AbortSignal };
 
 type Value = string | number | boolean | undefined;
 
@@ -20,7 +20,7 @@ export type Call = {
   path: string;
   query?: Readonly<Record<string, Value>>;
   body?: unknown;
-  options?: Options<keyof Headers_>;
+  options?: Options<keyof CallHeaders>;
   /** The operation accepts an Idempotency-Key, so that repeating it is safe. */
   idempotent?: boolean;
   /** `token`: a key is not accepted. */
@@ -41,7 +41,7 @@ export type Settings = {
   userAgent: string | null;
 };
 
-const HEADERS: Record<keyof Headers_, string> = {
+const HEADERS: Record<keyof CallHeaders, string> = {
   workspace: "X-Workspace",
   prefer: "Prefer",
   ifMatch: "If-Match",
@@ -64,7 +64,7 @@ export class Exchange {
   ) {
     const headers = new Headers(credentials(call, settings));
     if (settings.userAgent !== null) headers.set("User-Agent", settings.userAgent);
-    for (const [name, header] of Object.entries(HEADERS) as [keyof Headers_, string][]) {
+    for (const [name, header] of Object.entries(HEADERS) as [keyof CallHeaders, string][]) {
       const value = call.options?.[name];
       if (value !== undefined) headers.set(header, value);
     }
@@ -131,8 +131,8 @@ export function retryAfter(value: string | null): number | null {
 
 /** Arguments come first, then the variables of the environment, where there is one. */
 export function settingsFrom(given: Partial<Settings>, userAgent: string): Settings {
-  const environment: Record<string, string | undefined> =
-    (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
+  const program = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process;
+  const environment = program?.env ?? {};
   const baseUrl = (given.baseUrl ?? environment["SHORTENER_URL"] ?? "").replace(/\/+$/, "");
   if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(baseUrl)) {
     throw new ConfigurationError("Pass baseUrl, or set SHORTENER_URL, such as https://example.com.");
@@ -147,6 +147,6 @@ export function settingsFrom(given: Partial<Settings>, userAgent: string): Setti
     longestWait: given.longestWait ?? 60,
     timeout: given.timeout ?? 30,
     // A browser has its own.
-    userAgent: "document" in globalThis ? null : userAgent,
+    userAgent: program === undefined ? null : userAgent,
   };
 }
