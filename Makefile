@@ -78,13 +78,15 @@ front: $(VENV)/.npm $(VENV)/.run ## Write what the dashboard derives: the fields
 freeze: $(VENV)/.dev ## Before a release: record its migrations, which never change from then on
 	@$(BIN)/python -m testing.releases
 
-clients: $(VENV)/.npm ## Generate the clients for Python and TypeScript, and build their packages in clients/dist
+clients: $(VENV)/.npm ## Generate the clients, and build their packages in clients/dist and the browser extension
 	@mkdir -p clients/dist
 	@$(BIN)/python manage.py spectacular --format openapi-json --file clients/dist/description.json
 	@$(BIN)/python -m clients.generate clients/dist/description.json
 	@$(BIN)/node $(VENV)/npm/node_modules/typescript/bin/tsc --project clients/typescript
 	@$(BIN)/uv build --quiet --wheel --out-dir clients/dist clients/python
 	@$(BIN)/npm pack --silent --pack-destination clients/dist ./clients/typescript >/dev/null
+	@$(BIN)/node $(VENV)/npm/node_modules/typescript/bin/tsc --project clients/extension
+	@cp clients/extension/static/* clients/extension/dist
 
 docs: $(VENV)/.dev ## Generate docs/configuration.md
 	$(BIN)/python -m shortener_project.configuration.page

@@ -17,8 +17,8 @@ _NOT_COPIED = shutil.ignore_patterns("generated", "dist", "node_modules", "__pyc
 def generate(description: str, folder: Path) -> Path:
     """The copy of ``clients``, with what the generator writes."""
     copy = folder / "clients"
-    for name in ("python", "typescript"):
-        shutil.copytree(CLIENTS / name, copy / name, ignore=_NOT_COPIED)
+    for name in ("python", "typescript", "extension"):
+        shutil.copytree(CLIENTS / name, copy / name, symlinks=True, ignore=_NOT_COPIED)
     path = folder / "description.json"
     path.write_text(description)
     done = subprocess.run(

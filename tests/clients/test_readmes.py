@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from testing.clients.building import CLIENTS, compile_typescript
+from testing.clients.command_line import Shorten
 from testing.nodejs import node
 from testing.service.running import REPOSITORY, Service
 from tests.clients.conftest import Account
@@ -80,3 +81,22 @@ def test_samples_in_typescript(clients: Path, service: Service, account: Account
 
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(EXPECTED + r"3\n", done.stdout, re.S)
+
+
+def test_the_workflow_is_valid_and_its_commands_exist(program: Path, tmp_path: Path) -> None:
+    [links, workflow] = samples("cli", "yaml")
+    (tmp_path / "workflow.yaml").write_text(workflow)
+    checked = subprocess.run(
+        [Path(sys.executable).parent / "check-jsonschema", "--builtin-schema", "vendor.github-workflows"]
+        + [tmp_path / "workflow.yaml"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+    assert "- run: shorten apply links.yaml --yes\n" in workflow
+    # Nobody answers there, so that it gets as far as the first link.
+    (tmp_path / "links.yaml").write_text(links)
+    shorten = Shorten(program, tmp_path)
+    shorten.environment |= {"SHORTENER_URL": "http://127.0.0.1:9", "SHORTENER_API_KEY": "sl_live_x"}
+    assert shorten("apply", "links.yaml", "--yes").code == 6
