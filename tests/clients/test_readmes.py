@@ -87,8 +87,12 @@ def test_the_workflow_is_valid_and_its_commands_exist(program: Path, tmp_path: P
     [links, workflow] = samples("cli", "yaml")
     (tmp_path / "workflow.yaml").write_text(workflow)
     checked = subprocess.run(
-        [Path(sys.executable).parent / "check-jsonschema", "--builtin-schema", "vendor.github-workflows"]
-        + [tmp_path / "workflow.yaml"],
+        [
+            Path(sys.executable).parent / "check-jsonschema",
+            "--builtin-schema",
+            "vendor.github-workflows",
+            tmp_path / "workflow.yaml",
+        ],
         capture_output=True,
         text=True,
         check=False,
