@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,12 @@ def generate(description: str, folder: Path) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return copy
+
+
+def samples(client: str, language: str) -> list[str]:
+    """The samples in this language in the README of the client."""
+    readme = (CLIENTS / client / "README.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)
 
 
 def compile_typescript(copy: Path, folder: Path, *programs: Path) -> None:

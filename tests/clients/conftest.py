@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from clients.generate.description import Operation, read
-from testing.clients.building import compile_typescript, generate
+from testing.clients.building import compile_typescript, generate, samples
 from testing.clients.command_line import Shorten, install
 from testing.clients.drivers import SORTS, Driver, driver
 from testing.service.hosts import started
@@ -64,9 +64,12 @@ def clients(described: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="session")
 def typescript(clients: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled drivers, which can import the compiled client."""
+    """A folder with the compiled drivers and sample.js of the README, which can import the compiled client."""
     folder = tmp_path_factory.mktemp("typescript")
-    compile_typescript(clients, folder, *sorted(DRIVERS.glob("*.ts")))
+    sample = clients / "sample.ts"
+    [text] = samples("typescript", "ts")
+    sample.write_text(text)
+    compile_typescript(clients, folder, *sorted(DRIVERS.glob("*.ts")), sample)
     return folder
 
 

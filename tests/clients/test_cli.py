@@ -115,6 +115,15 @@ def test_links_are_created_listed_changed_explained_and_deleted(shorten: Shorten
     assert shorten("ls").out.startswith(second)
 
 
+def test_a_walk_prints_every_link_of_all_pages_once(shorten: Shorten) -> None:
+    created = shorten("new", "-", stdin="".join(f"{ADDRESS}/{number}\n" for number in range(205)))
+    assert (created.code, created.err) == (0, "")
+    listed = shorten("ls", "--all")
+    assert [line.split("\t")[0] for line in listed.out.splitlines()] == created.out.split()
+    newest = shorten("ls", "-n", "150")
+    assert [line.split("\t")[0] for line in newest.out.splitlines()] == created.out.split()[:54:-1]
+
+
 def test_errors_have_codes_requests_and_exit_codes(shorten: Shorten) -> None:
     missing = shorten("get", "Unknown1")
     assert (missing.code, missing.out) == (4, "")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testing.clients.building import CLIENTS, compile_typescript
+from testing.clients.building import samples
 from testing.clients.command_line import Shorten
 from testing.nodejs import node
 from testing.service.running import REPOSITORY, Service
@@ -21,11 +21,6 @@ pytestmark = pytest.mark.slow
 # mypy checks httpx in the first run only.
 CACHE = REPOSITORY / ".mypy_cache/sdk"
 EXPECTED = r"(http://localhost:\d+/\w+)\n\1 0\n\[.*'originalUrl', 'invalid_url'.*\] [0-9a-f-]{36}\n"
-
-
-def samples(client: str, language: str) -> list[str]:
-    readme = (CLIENTS / client / "README.md").read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)
 
 
 def environment(service: Service, account: Account) -> dict[str, str]:
@@ -71,13 +66,8 @@ def test_samples_in_python(clients: Path, service: Service, account: Account, tm
     assert "https://example.com/spring" in row.split(",")
 
 
-def test_samples_in_typescript(clients: Path, service: Service, account: Account, tmp_path: Path) -> None:
-    [sample] = samples("typescript", "ts")
-    folder = tmp_path / "program"
-    folder.mkdir()
-    (tmp_path / "sample.ts").write_text(sample)
-    compile_typescript(clients, folder, tmp_path / "sample.ts")
-    done = node(folder / "sample.js", cwd=folder, **environment(service, account))
+def test_samples_in_typescript(typescript: Path, service: Service, account: Account) -> None:
+    done = node(typescript / "sample.js", cwd=typescript, **environment(service, account))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(EXPECTED + r"3\n", done.stdout, re.S)

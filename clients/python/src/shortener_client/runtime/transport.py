@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, Unpack
 
 import httpx
 
@@ -14,7 +14,7 @@ from .body import decoded
 from .errors import ConnectionFailed
 from .exchange import Call, Exchange
 from .paging import next_call
-from .settings import settings_from
+from .settings import Options, settings_from
 
 _TIMEOUT = httpx.Timeout(30, connect=10)
 _CHUNK = 64 * 1024
@@ -23,8 +23,8 @@ _CHUNK = 64 * 1024
 class Transport:
     """A connection to the service. Close it, or use it in a `with` statement. Threads may share it.
 
-    ``retries``: attempts after the first. ``timeout``: seconds without any progress. ``http``: a client of your
-    own, for proxies and certificates; you close it. ``user_agent``: added to the client's own, as ``my-program/1.2``.
+    ``timeout``: seconds without any progress. ``http``: a client of your own, for proxies and certificates; you close
+    it. For the other ``options`` see `Options`.
     """
 
     default_user_agent = "shortener-client-python"
@@ -34,23 +34,11 @@ class Transport:
         base_url: str | None = None,
         api_key: str | None = None,
         *,
-        token: str | None = None,
-        workspace: str | None = None,
-        retries: int = 3,
-        longest_wait: float = 60,
         timeout: float | httpx.Timeout = _TIMEOUT,
         http: httpx.Client | None = None,
-        user_agent: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        self.settings = settings_from(
-            base_url,
-            api_key,
-            token,
-            workspace,
-            user_agent=f"{user_agent} {self.default_user_agent}" if user_agent else self.default_user_agent,
-            retries=retries,
-            longest_wait=longest_wait,
-        )
+        self.settings = settings_from(base_url, api_key, self.default_user_agent, **options)
         self._http = http or httpx.Client(timeout=timeout)
         self._own = http is None
 
@@ -123,23 +111,11 @@ class AsyncTransport:
         base_url: str | None = None,
         api_key: str | None = None,
         *,
-        token: str | None = None,
-        workspace: str | None = None,
-        retries: int = 3,
-        longest_wait: float = 60,
         timeout: float | httpx.Timeout = _TIMEOUT,
         http: httpx.AsyncClient | None = None,
-        user_agent: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        self.settings = settings_from(
-            base_url,
-            api_key,
-            token,
-            workspace,
-            user_agent=f"{user_agent} {self.default_user_agent}" if user_agent else self.default_user_agent,
-            retries=retries,
-            longest_wait=longest_wait,
-        )
+        self.settings = settings_from(base_url, api_key, self.default_user_agent, **options)
         self._http = http or httpx.AsyncClient(timeout=timeout)
         self._own = http is None
 
