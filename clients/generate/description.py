@@ -170,12 +170,7 @@ def read(described: dict[str, Any]) -> Description:
 
 def _operations(method: str, path: str, operation: Schema, schemas: Schema) -> list[Operation]:
     """One for JSON, one for files, or both."""
-    kinds = {
-        kind: content.get("schema", {})
-        for status, response in operation["responses"].items()
-        if status.startswith("2")
-        for kind, content in response.get("content", {}).items()
-    }
+    kinds = _kinds(operation)
     body = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("schema")
     if body is not None and "$ref" not in body:
         raise Unsupported(f"{operation['operationId']}: the body has no name.")
@@ -220,6 +215,17 @@ def _operations(method: str, path: str, operation: Schema, schemas: Schema) -> l
         query=tuple(_of_file(field) for field in query),
     )
     return [json, file]
+
+
+def _kinds(operation: Schema) -> Schema:
+    """The schema of each content type of a success."""
+    kinds: Schema = {}
+    for status, response in operation["responses"].items():
+        for kind, content in response.get("content", {}).items() if status.startswith("2") else ():
+            schema = content.get("schema", {})
+            if kinds.setdefault(kind, schema) != schema:
+                raise Unsupported(f"{operation['operationId']}: successes of different types.")
+    return kinds
 
 
 def _of_file(field: Field) -> Field:

@@ -101,6 +101,8 @@ WALK = [
         error=(412, "changed_meanwhile"),
     ),
     step("createUrl", body={"originalUrl": "no address"}, error=(400, "validation_error")),
+    step("duplicateUrl", "$link", body={"title": "Copy"}),
+    step("countUrls", query={"groupBy": "tag"}),
     step("updateUrls", body={"ids": ["$link"], "data": {"isActive": True}}),
     step("simulateUrl", "$link", body={"country": "DE"}),
     step("checkCode", query={"code": "Spring26"}),

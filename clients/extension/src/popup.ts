@@ -27,6 +27,8 @@ function offer(client: Client, { url, title }: { url: string; title: string }): 
     void attempt(async () => {
       const created = await client.createUrl({
         originalUrl: url,
+        // A second click finds the link of the first.
+        findIfExists: true,
         // The API counts characters, and so does Array.from.
         ...(title ? { title: Array.from(title).slice(0, 200).join("") } : {}),
         ...(code.value ? { customCode: code.value } : {}),
