@@ -32,7 +32,7 @@ def next_call(call: Call, page: Mapping[str, Any]) -> Call | None:
     if "nextCursor" in pagination or "nextCursor" in page["data"]:
         cursor = pagination.get("nextCursor") or page["data"].get("nextCursor")
         return replace(call, query={**call.query, "cursor": cursor}) if cursor else None
-    if "cursor" in call.query or pagination.get("page", 0) >= pagination.get("pages", 0):
+    if call.query.get("cursor") is not None or pagination.get("page", 0) >= pagination.get("pages", 0):
         return None
     return replace(call, query={**call.query, "page": pagination["page"] + 1})
 
