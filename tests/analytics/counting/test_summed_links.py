@@ -463,11 +463,12 @@ def test_top_links_are_left_out_of_reports_with_too_many_clicks(
     journaled(pk(link), count=3)
     drain()
     begin_rollups(clicks=3, links=1)
+    fold_changes(1)
     for query in ({}, {"domainId": domain}):
         with monkeypatch.context() as patch:
             [top] = read(api, query)["topUrls"]
             assert (top["_id"], top["clicks"], top["uniqueClicks"]) == (link["_id"], 3, 1)
-            patch.setattr(selected, "MAX_RANKED_CLICKS", 2)
+            patch.setattr(selected, "MAX_RANKED", 0)
             report = read(api, query)
             assert report["topUrls"] == []
             assert report["otherUrls"] == {"clicks": 3, "uniqueClicks": 1}
