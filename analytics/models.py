@@ -358,7 +358,9 @@ class RollupLinks(models.Model):
     day = models.DateField(db_comment="Day (UTC).")
     number = models.IntegerField(db_comment="How many links.")
     links = ArrayField(models.BigIntegerField(), db_comment="The links.")
-    clicks = ArrayField(models.IntegerField(), db_comment="Clicks of each of the links. Add up those of all rows.")
+    clicks = ArrayField(
+        models.IntegerField(), db_comment="Clicks of each of the links. Add up those of all rows."
+    )
 
     class Meta:
         db_table_comment = "Clicks of the links of each roll-up by day (UTC). Add up all rows."

@@ -267,7 +267,9 @@ def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Stat
     unique = [days, *(edge.format(column="unique_clicks", links=of_link) for edge in edges)]
     text = _RANKING.format(
         bits=RollupLinks.LINK_BITS,
-        parts=" UNION ALL ".join([_WAITING, *(edge.format(column="link_id, clicks", links="") for edge in edges)]),
+        parts=" UNION ALL ".join(
+            [_WAITING, *(edge.format(column="link_id, clicks", links="") for edge in edges)]
+        ),
         of_days=_OF_DAYS_OF_ROLLUP,
         unique=_UNIQUE.format(rows=" UNION ALL ".join(unique)),
         member=scope.member,
