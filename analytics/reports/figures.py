@@ -124,6 +124,18 @@ _OF_ROLLUP = """
         WHERE link_id = %(link)s AND day BETWEEN %(whole_first)s AND %(whole_last)s
         AND dimension = ANY(%(summed)s::smallint[])
 """
+# Of a link with clicks on a day. To add up the roll-up's links of that day is faster than to look up each click's.
+_IS_OF_ROLLUP = """
+(link_id IN (
+    SELECT link_id FROM (
+        SELECT unnest(links) AS link_id, unnest(clicks) AS clicks FROM analytics_rolluplinks
+        WHERE link_id = %(rollup)s AND day = ANY(%(edge_days)s::date[])
+        UNION ALL
+        SELECT unnest(links), unnest(link_clicks) FROM analytics_rollupchange
+        WHERE link_id = %(rollup)s AND day = ANY(%(edge_days)s::date[])
+    ) of_day GROUP BY 1 HAVING sum(clicks) > 0
+)) IS TRUE
+"""
 _COUNTED = """
 counted AS MATERIALIZED (
     SELECT dimension, value, sum(clicks)::bigint AS clicks FROM (
@@ -190,7 +202,7 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
     if edges:
-        of = ("true", scope.has_link_of("edge_click")) if scope.is_rolled else (OF_CHOSEN,)
+        of = ("true", _IS_OF_ROLLUP) if scope.is_rolled else (OF_CHOSEN,)
         in_quarters = [
             scope.rows("analytics_quartertotal", "clicks", in_edge(number)) for number in range(edges)
         ]
@@ -255,21 +267,25 @@ def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Stat
     ``of``: look only at so many links with the most clicks, and more than one. Too few links then mean that there may
     be others.
     """
-    edges = [
-        f"SELECT {{column}} FROM analytics_quartertotal t WHERE link_id > 0 AND {in_edge(number)} {{links}}"
-        for number in range(len(period.edges))
-    ]
-    of_link = "AND t.link_id = most.link_id"
-    days = f"""
-    SELECT unique_clicks FROM analytics_daytotal t WHERE t.day BETWEEN %(whole_first)s AND %(whole_last)s {of_link}
+    # Of both parts of days at once, because that reads the rows of all links.
+    inside = " OR ".join(in_edge(number) for number in range(len(period.edges)))
+    edges = f"""
+    SELECT {{}} FROM analytics_quartertotal t
+    WHERE t.link_id > 0 AND {{}} AND t.day = ANY(%(edge_days)s::date[]) AND ({inside})
     """
+    of_link = "t.link_id = most.link_id"
+    parts = [_WAITING]
     # Few links need their unique clicks.
-    unique = [days, *(edge.format(column="unique_clicks", links=of_link) for edge in edges)]
+    unique = [
+        "SELECT unique_clicks FROM analytics_daytotal t"
+        f" WHERE {of_link} AND t.day BETWEEN %(whole_first)s AND %(whole_last)s"
+    ]
+    if inside:
+        parts.append(edges.format("link_id, clicks", "true"))
+        unique.append(edges.format("unique_clicks", of_link))
     text = _RANKING.format(
         bits=RollupLinks.LINK_BITS,
-        parts=" UNION ALL ".join(
-            [_WAITING, *(edge.format(column="link_id, clicks", links="") for edge in edges)]
-        ),
+        parts=" UNION ALL ".join(parts),
         of_days=_OF_DAYS_OF_ROLLUP,
         unique=_UNIQUE.format(rows=" UNION ALL ".join(unique)),
         member=scope.member,
@@ -308,6 +324,8 @@ def parameters_of(scope: Scope, period: Period, wanted: Wanted) -> dict[str, Any
     parameters["since"], parameters["until"] = period.span
     parameters["whole_first"], parameters["whole_last"] = period.whole_days
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    # Each part of a day is within one.
+    parameters["edge_days"] = [edge.since.date() for edge in period.edges]
     return parameters | edge_parameters(period.edges)
 
 

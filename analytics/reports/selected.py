@@ -38,6 +38,8 @@ OTHER = "other"
 
 # Groups of many rows stay in memory. The planner expects few groups, and would sort all rows to find them.
 _LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
+# To start parallel workers takes longer than what they would do.
+_ALONE = "; SET LOCAL max_parallel_workers_per_gather = 0"
 _FIRST_AND_LAST = """
 SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
     SELECT min(day) AS first, max(day) AS last FROM {days} WHERE link_id = chosen.link_id
@@ -204,7 +206,7 @@ def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:
     found: list[tuple[Any, ...]] = []
     with admit(scope.owner, is_costly=True, is_public=scope.is_public), suppress(ReportTooSlow):
         for of in (_FIRST_LOOK, None):
-            found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS)
+            found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS + _ALONE)
             if len(found) == top:
                 break
     return [Top(*row) for row in found]
