@@ -102,13 +102,13 @@ WITH taken AS (
 ), added AS MATERIALIZED (
     SELECT day, (link_id >> {RollupLinks.LINK_BITS})::integer AS bucket, link_id, sum(clicks) AS clicks
     FROM (SELECT day, unnest(links) AS link_id, unnest(link_clicks) AS clicks FROM taken) link GROUP BY 1, 2, 3
-), many AS (
-    SELECT bucket, day FROM (SELECT DISTINCT bucket, day FROM added) changed
-    JOIN analytics_rolluplinks t USING (bucket, day)
-    WHERE t.link_id = %(rollup)s GROUP BY 1, 2 HAVING count(*) >= {_ROWS_OF_BUCKET}
+), many AS MATERIALIZED (
+    SELECT ids FROM (SELECT DISTINCT bucket, day FROM added) changed CROSS JOIN LATERAL (
+        SELECT array_agg(id) AS ids FROM analytics_rolluplinks t
+        WHERE t.link_id = %(rollup)s AND t.bucket = changed.bucket AND t.day = changed.day
+    ) stored WHERE cardinality(ids) >= {_ROWS_OF_BUCKET}
 ), former AS (
-    DELETE FROM analytics_rolluplinks t USING many
-    WHERE t.link_id = %(rollup)s AND t.bucket = many.bucket AND t.day = many.day RETURNING t.*
+    DELETE FROM analytics_rolluplinks WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM many)) RETURNING *
 ), stored AS (
     INSERT INTO analytics_rolluplinks (link_id, bucket, day, number, links, clicks)
     SELECT %(rollup)s, bucket, day, count(*), array_agg(link_id), array_agg(clicks) FROM (
