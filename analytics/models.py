@@ -333,10 +333,38 @@ class RollupChange(models.Model):
     )
     counts = models.TextField(db_collation="C", db_comment="Like analytics_daytotal.counts.")
     outcomes = models.TextField(db_collation="C", db_comment="Other requests by outcome, packed like counts.")
+    links = ArrayField(models.BigIntegerField(), db_comment="The links of the clicks.")
+    link_clicks = ArrayField(models.IntegerField(), db_comment="Clicks of each of the links.")
 
     class Meta:
-        db_table_comment = "What analytics_daytotal and analytics_busydaycount lack of roll-ups."
+        db_table_comment = (
+            "What analytics_daytotal, analytics_busydaycount and analytics_rolluplinks lack of roll-ups."
+        )
         indexes = [models.Index(fields=["link_id", "day"], name="rollupchange_link_day")]
+
+
+class RollupLinks(models.Model):
+    """Which links the clicks of a roll-up's day (UTC) are on, for reports of the best ones: some rows for each bucket.
+
+    A bucket has the links whose numbers differ in the last LINK_BITS bits only. The rows of a link add up, to nothing
+    after it has left.
+    """
+
+    LINK_BITS = 15
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    link_id = models.BigIntegerField(db_comment="Minus the number of the roll-up.")
+    bucket = models.IntegerField(db_comment="The numbers of the links without their last 15 bits.")
+    day = models.DateField(db_comment="Day (UTC).")
+    number = models.IntegerField(db_comment="How many links.")
+    links = ArrayField(models.BigIntegerField(), db_comment="The links.")
+    clicks = ArrayField(
+        models.IntegerField(), db_comment="Clicks of each of the links. Add up those of all rows."
+    )
+
+    class Meta:
+        db_table_comment = "Clicks of the links of each roll-up by day (UTC). Add up all rows."
+        indexes = [models.Index(fields=["link_id", "bucket", "day"], name="rolluplinks_link_bucket_day")]
 
 
 class UnknownCode(models.Model):

@@ -18,7 +18,7 @@ from analytics.reports.filtered import Grouped
 from analytics.reports.periods import Interval, label
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Branch, Counts, Overview, Value
-from analytics.reports.selected import MAX_RANKED_CLICKS, OTHER, Figures, GroupClicks
+from analytics.reports.selected import MAX_RANKED, OTHER, Figures, GroupClicks
 from analytics.reports.workspaces import SPARKLINE_DAYS, TopLink, WorkspaceOverview
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
@@ -349,8 +349,8 @@ WORKSPACE_OVERVIEW = Representation(
     _other_urls.nested(
         "otherUrls",
         lambda report: report.other_urls(),
-        help_text="The clicks on links that `topUrls` leaves out: it is empty if a workspace with many links has more"
-        f" than {MAX_RANKED_CLICKS:,} clicks in the range.",
+        help_text="The clicks on links that `topUrls` leaves out: it is empty if the links of a large workspace or"
+        f" domain have more than {MAX_RANKED:,} days with clicks in the range.",
     ),
 )
 

@@ -142,6 +142,21 @@ ROLLUPS = [
         WHERE dimension NOT IN ({_numbers([definition.dimension for definition in OF_BRANCHES])}) GROUP BY 1, 2, 3, 4
         """,
     ),
+    Check(
+        ("rollup", "day", "link"),
+        "its clicks in the roll-up",
+        f"""
+        SELECT r.id AS rollup, day, link, sum(clicks) AS n FROM (
+            SELECT link_id, day, unnest(links) AS link, unnest(clicks) AS clicks FROM analytics_rolluplinks
+            UNION ALL SELECT link_id, day, unnest(links), unnest(link_clicks) FROM analytics_rollupchange
+        ) t {_ROLLED} GROUP BY 1, 2, 3
+        """,
+        "its day",
+        f"""
+        SELECT r.id AS rollup, day, t.link_id AS link, sum(t.clicks) AS n FROM analytics_daytotal t {_OF_LINKS}
+        GROUP BY 1, 2, 3
+        """,
+    ),
 ]
 
 CHECKS = [
@@ -315,7 +330,7 @@ def describe(check: Check, subject: Sequence[Any]) -> str:
 
 def _display_name(key: str, value: Any) -> str:
     match key:
-        case "link_id":
+        case "link_id" | "link":
             return f"link {value}"
         case "owner_id":
             return f"owner {value}"

@@ -36,7 +36,7 @@ from analytics.counting.days import (
     unpack_quarters,
 )
 from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
-from analytics.models import Kind
+from analytics.models import Kind, RollupLinks
 from common.database import (
     PLAN_BY_KEY,
     PLAN_BY_LINK,
@@ -57,6 +57,8 @@ MANY_CHANGES = 256
 CHANGED_CLICKS = 16_384
 # So many changes are folded in a transaction, and so many links begin a roll-up with one statement.
 _CHUNK = 1_000
+# With so many rows of a bucket and a day, the next one is added to them.
+_ROWS_OF_BUCKET = 4
 _LINKS = 10_000
 # Shared by everything but batches that changes the clicks of a roll-up: one begins between such changes. The
 # migrations have this number, too.
@@ -66,15 +68,21 @@ _FOLD_LOCK = 5_823_147
 _ARE_THERE_ANY = "SELECT EXISTS (SELECT FROM analytics_rollup)"
 _OF_LINKS = "SELECT link_id, rollup FROM analytics_rolledlink WHERE link_id = ANY(%s::bigint[])"
 _INSERT = """
-INSERT INTO analytics_rollupchange (link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes)
-SELECT link_id, day, 0, clicks, unique_clicks, quarters::integer[], counts, outcomes
+INSERT INTO analytics_rollupchange (
+    link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes, links, link_clicks
+)
+SELECT link_id, day, 0, clicks, unique_clicks, quarters::integer[], counts, outcomes, links::bigint[],
+    link_clicks::integer[]
 FROM unnest(
-    %s::bigint[], %s::date[], %s::integer[], %s::integer[], %s::text[], %s::text[], %s::text[]
-) added (link_id, day, clicks, unique_clicks, quarters, counts, outcomes)
+    %s::bigint[], %s::date[], %s::integer[], %s::integer[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
+) added (link_id, day, clicks, unique_clicks, quarters, counts, outcomes, links, link_clicks)
 """
 _INSERT_IMPORTED = f"""
-INSERT INTO analytics_rollupchange (link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes)
-SELECT -rollup, day, {IMPORTED}, sum(clicks), 0, ARRAY[%(quarter)s::integer, sum(clicks)::integer, 0], {{counts}}, ''
+INSERT INTO analytics_rollupchange (
+    link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes, links, link_clicks
+)
+SELECT -rollup, day, {IMPORTED}, sum(clicks), 0, ARRAY[%(quarter)s::integer, sum(clicks)::integer, 0], {{counts}}, '',
+    array_agg(link_id), array_agg(clicks::integer)
 FROM unnest(%(links)s::bigint[], %(days)s::date[], %(clicks)s::bigint[]) added (link_id, day, clicks)
 JOIN analytics_rolledlink USING (link_id) GROUP BY rollup, day
 """
@@ -89,8 +97,26 @@ WHERE r.is_complete GROUP BY 1 HAVING count(*) >= %s OR sum(abs(clicks)) >= %s
 _TAKE = f"""
 WITH taken AS (
     DELETE FROM analytics_rollupchange WHERE id = ANY(ARRAY(
-        SELECT id FROM analytics_rollupchange WHERE link_id = %s ORDER BY day LIMIT {_CHUNK}
+        SELECT id FROM analytics_rollupchange WHERE link_id = %(rollup)s ORDER BY day LIMIT {_CHUNK}
     )) RETURNING *
+), added AS MATERIALIZED (
+    SELECT day, (link_id >> {RollupLinks.LINK_BITS})::integer AS bucket, link_id, sum(clicks) AS clicks
+    FROM (SELECT day, unnest(links) AS link_id, unnest(link_clicks) AS clicks FROM taken) link GROUP BY 1, 2, 3
+), many AS MATERIALIZED (
+    SELECT ids FROM (SELECT DISTINCT bucket, day FROM added) changed CROSS JOIN LATERAL (
+        SELECT array_agg(id) AS ids FROM analytics_rolluplinks t
+        WHERE t.link_id = %(rollup)s AND t.bucket = changed.bucket AND t.day = changed.day
+    ) stored WHERE cardinality(ids) >= {_ROWS_OF_BUCKET}
+), former AS (
+    DELETE FROM analytics_rolluplinks WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM many)) RETURNING *
+), stored AS (
+    INSERT INTO analytics_rolluplinks (link_id, bucket, day, number, links, clicks)
+    SELECT %(rollup)s, bucket, day, count(*), array_agg(link_id), array_agg(clicks) FROM (
+        SELECT bucket, day, link_id, sum(clicks)::integer AS clicks FROM (
+            SELECT bucket, day, link_id, clicks FROM added
+            UNION ALL SELECT bucket, day, unnest(links), unnest(clicks) FROM former
+        ) part GROUP BY 1, 2, 3 HAVING sum(clicks) <> 0
+    ) link GROUP BY 2, 3
 )
 SELECT day, slot, clicks, unique_clicks, quarters, counts, outcomes FROM taken
 """
@@ -150,7 +176,7 @@ def add_batch(
             rollups.setdefault(link_id, []).append(rollup)
     if not rollups:
         return
-    sums = _sums(days, rollups)
+    sums, links = _sums(days, rollups)
     for key, values in _values(batch, rollups).items():
         sums[key].counts = Counter(chain.from_iterable(values))
     others: dict[_RollupDay, Counter[str]] = {}
@@ -158,22 +184,26 @@ def add_batch(
         for rollup in rollups.get(link_id, ()):
             others.setdefault((rollup, number), Counter())[text] += requests
     if sums or others:
-        _insert(sums, others)
+        _insert(sums, others, links)
 
 
 # A roll-up, and a day since 1970.
 _RollupDay = tuple[int, int]
 
 
-def _sums(days: Days, rollups: Mapping[int, Sequence[int]]) -> dict[_RollupDay, Day]:
-    """The clicks of each day, without their values."""
+def _sums(
+    days: Days, rollups: Mapping[int, Sequence[int]]
+) -> tuple[dict[_RollupDay, Day], dict[_RollupDay, dict[int, int]]]:
+    """The clicks of each day, without their values, and those of each link."""
     sums: dict[_RollupDay, Day] = {}
+    links: dict[_RollupDay, dict[int, int]] = {}
     for number, of_links in days.items():
         for link_id, one in of_links.items():
             for rollup in rollups.get(link_id, ()):
                 day = sums.setdefault((rollup, number), Day())
                 _add(day, one.clicks, one.unique_clicks, one.quarters)
-    return sums
+                links.setdefault((rollup, number), {})[link_id] = one.clicks
+    return sums, links
 
 
 def _values(
@@ -198,7 +228,11 @@ def _add(day: Day, clicks: int, unique_clicks: int, quarters: Mapping[int, Seque
         counted[1] += unique_in_quarter
 
 
-def _insert(days: Mapping[_RollupDay, Day], outcomes: Mapping[_RollupDay, Mapping[str, int]]) -> None:
+def _insert(
+    days: Mapping[_RollupDay, Day],
+    outcomes: Mapping[_RollupDay, Mapping[str, int]],
+    links: Mapping[_RollupDay, Mapping[int, int]],
+) -> None:
     keys = sorted({*days, *outcomes})
     rows = [days.get(key) or Day() for key in keys]
     quarters = [
@@ -215,6 +249,8 @@ def _insert(days: Mapping[_RollupDay, Day], outcomes: Mapping[_RollupDay, Mappin
                 text_array(integer_array(numbers) for numbers in quarters),
                 text_array(pack_counts(day.counts) for day in rows),
                 text_array(pack_counts(outcomes.get(key, {})) for key in keys),
+                text_array(integer_array(links.get(key, {})) for key in keys),
+                text_array(integer_array(links.get(key, {}).values()) for key in keys),
             ],
         )
 
@@ -251,7 +287,10 @@ def _fold(link_id: int) -> int:
     """Fold some changes in a transaction, and return their number."""
     with transaction.atomic():
         [(is_locked,)] = fetch(f"SELECT pg_try_advisory_xact_lock({_FOLD_LOCK})")
-        rows = fetch(_TAKE, [link_id]) if is_locked else []
+        if not is_locked:
+            return 0
+        execute(f"SELECT {PLAN_BY_KEY}")
+        rows = fetch(_TAKE, {"rollup": link_id})
         if not rows:
             return 0
         execute(f"SELECT {PLAN_BY_KEY}, {PLAN_BY_LINK}")
@@ -339,7 +378,8 @@ def _delete(number: int) -> None:
         execute("SELECT pg_advisory_xact_lock(%s)", [_FOLD_LOCK])
         _lock_everything()
         execute("DELETE FROM analytics_rollup WHERE id = %s", [number])
-        execute("DELETE FROM analytics_rollupchange WHERE link_id = %s", [-number])
+        for table in ("analytics_rollupchange", "analytics_rolluplinks"):
+            execute(f"DELETE FROM {table} WHERE link_id = %s", [-number])
         # Its days are deleted like those of a link.
         execute("INSERT INTO analytics_deletedlink (link_id) VALUES (%s) ON CONFLICT DO NOTHING", [-number])
 

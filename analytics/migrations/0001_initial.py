@@ -301,10 +301,28 @@ class Migration(migrations.Migration):
                     ('quarters', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Like analytics_daytotal.quarters, with all quarters of an hour.', size=None)),
                     ('counts', models.TextField(db_collation='C', db_comment='Like analytics_daytotal.counts.')),
                     ('outcomes', models.TextField(db_collation='C', db_comment='Other requests by outcome, packed like counts.')),
+                    ('links', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), db_comment='The links of the clicks.', size=None)),
+                    ('link_clicks', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Clicks of each of the links.', size=None)),
                 ],
                 options={
-                    'db_table_comment': 'What analytics_daytotal and analytics_busydaycount lack of roll-ups.',
+                    'db_table_comment': 'What analytics_daytotal, analytics_busydaycount and analytics_rolluplinks lack of roll-ups.',
                     'indexes': [models.Index(fields=['link_id', 'day'], name='rollupchange_link_day')],
+                },
+            ),
+            migrations.CreateModel(
+                name='RollupLinks',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('link_id', models.BigIntegerField(db_comment='Minus the number of the roll-up.')),
+                    ('bucket', models.IntegerField(db_comment='The numbers of the links without their last 15 bits.')),
+                    ('day', models.DateField(db_comment='Day (UTC).')),
+                    ('number', models.IntegerField(db_comment='How many links.')),
+                    ('links', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), db_comment='The links.', size=None)),
+                    ('clicks', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Clicks of each of the links. Add up those of all rows.', size=None)),
+                ],
+                options={
+                    'db_table_comment': 'Clicks of the links of each roll-up by day (UTC). Add up all rows.',
+                    'indexes': [models.Index(fields=['link_id', 'bucket', 'day'], name='rolluplinks_link_bucket_day')],
                 },
             ),
             migrations.CreateModel(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from analytics.counting.days import IMPORTED
 from analytics.dimensions import BETWEEN_COUNTS
-from analytics.models import Dimension
+from analytics.models import Dimension, RollupLinks
 from analytics.reports.periods import Period
 from analytics.reports.queries import (
     CLOSED_DAY,
@@ -124,6 +124,18 @@ _OF_ROLLUP = """
         WHERE link_id = %(link)s AND day BETWEEN %(whole_first)s AND %(whole_last)s
         AND dimension = ANY(%(summed)s::smallint[])
 """
+# Of a link with clicks on a day. To add up the roll-up's links of that day is faster than to look up each click's.
+_IS_OF_ROLLUP = """
+(link_id IN (
+    SELECT link_id FROM (
+        SELECT unnest(links) AS link_id, unnest(clicks) AS clicks FROM analytics_rolluplinks
+        WHERE link_id = %(rollup)s AND day = ANY(%(edge_days)s::date[])
+        UNION ALL
+        SELECT unnest(links), unnest(link_clicks) FROM analytics_rollupchange
+        WHERE link_id = %(rollup)s AND day = ANY(%(edge_days)s::date[])
+    ) of_day GROUP BY 1 HAVING sum(clicks) > 0
+)) IS TRUE
+"""
 _COUNTED = """
 counted AS MATERIALIZED (
     SELECT dimension, value, sum(clicks)::bigint AS clicks FROM (
@@ -190,7 +202,7 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
     if edges:
-        of = ("true", scope.has_link_of("edge_click")) if scope.is_rolled else (OF_CHOSEN,)
+        of = ("true", _IS_OF_ROLLUP) if scope.is_rolled else (OF_CHOSEN,)
         in_quarters = [
             scope.rows("analytics_quartertotal", "clicks", in_edge(number)) for number in range(edges)
         ]
@@ -210,41 +222,72 @@ def from_rollups(
     return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
 
 
-# In the order of their clicks, the links are looked up until enough are in the roll-up. To sort all of them would take
-# as long as to add up their clicks.
+# The clicks of links in a bucket are added up at once: that takes half the time of all links at once, because they
+# stay in the processor's cache. In the order of their clicks, the links are looked up until enough are in the roll-up:
+# parts of days are those of all links.
 _RANKING = """
-SELECT l.id, l.public_id, most.clicks, ({unique}) FROM (
-    SELECT link_id, sum(number)::bigint AS clicks FROM ({clicks}) part
-    GROUP BY 1 HAVING sum(number) > {least} ORDER BY clicks DESC, link_id DESC {limit}
-) most CROSS JOIN LATERAL (
+WITH part AS MATERIALIZED (
+    SELECT (link_id >> {bits})::integer AS bucket, array_agg(link_id) AS links, array_agg(clicks) AS clicks
+    FROM ({parts}) part GROUP BY 1
+), bucket AS (
+    SELECT bucket FROM analytics_rolluplinks WHERE {of_days} UNION SELECT bucket FROM part
+), most AS (
+    SELECT of_bucket.* FROM bucket CROSS JOIN LATERAL (
+        SELECT link_id, sum(clicks)::bigint AS clicks FROM (
+            SELECT unnest(links) AS link_id, unnest(clicks) AS clicks FROM analytics_rolluplinks t
+            WHERE t.bucket = bucket.bucket AND {of_days}
+            UNION ALL SELECT unnest(links), unnest(clicks) FROM part WHERE part.bucket = bucket.bucket
+        ) of_link GROUP BY 1 HAVING sum(clicks) > {least} ORDER BY 2 DESC, 1 DESC {limit}
+    ) of_bucket ORDER BY clicks DESC, link_id DESC {limit}
+)
+SELECT l.id, l.public_id, most.clicks, ({unique}) FROM most CROSS JOIN LATERAL (
     SELECT l.id, l.public_id FROM links_link l JOIN links_searchable s ON s.link_id = l.id
     WHERE l.id = most.link_id AND {member} OFFSET 0
 ) l ORDER BY most.clicks DESC, most.link_id DESC LIMIT %(top)s
 """
-_UNIQUE = "SELECT sum(number)::bigint FROM ({parts}) part"
-_IS_OF_PART = "(t.link_id IN (SELECT s.link_id FROM links_searchable s WHERE {member})) IS TRUE"
+_OF_DAYS_OF_ROLLUP = "link_id = %(rollup)s AND day BETWEEN %(whole_first)s AND %(whole_last)s"
+_WAITING = f"""
+SELECT unnest(links) AS link_id, unnest(link_clicks) AS clicks FROM analytics_rollupchange WHERE {_OF_DAYS_OF_ROLLUP}
+"""
+_UNIQUE = "SELECT sum(unique_clicks)::bigint FROM ({rows}) part"
+_LINK_DAYS = """
+SELECT coalesce(sum(number), 0)::bigint FROM analytics_rolluplinks
+WHERE link_id = %(rollup)s AND day BETWEEN %(touched_first)s AND %(touched_last)s
+"""
+
+
+def link_days(scope: Scope, period: Period) -> Statement:
+    """How many days of links `top_links` would add up, but for those of changes that wait."""
+    return Statement(_LINK_DAYS, parameters_of(scope, period, Wanted((), (), 0)))
 
 
 def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Statement:
-    """The links of a roll-up with the most clicks. Reads the days of all its links, and of others, which it leaves out
-    before it adds up if most are of others.
+    """The links of a roll-up with the most clicks. Reads the parts of days of all links.
 
     ``of``: look only at so many links with the most clicks, and more than one. Too few links then mean that there may
     be others.
     """
-
-    def parts(column: str, links: str) -> str:
-        of_days = "analytics_daytotal", "t.day BETWEEN %(whole_first)s AND %(whole_last)s"
-        of_edges = [("analytics_quartertotal", in_edge(number)) for number in range(len(period.edges))]
-        return " UNION ALL ".join(
-            f"SELECT t.link_id, t.{column} AS number FROM {table} t WHERE t.link_id > 0 AND {within} AND {links}"
-            for table, within in (of_days, *of_edges)
-        )
-
+    # Of both parts of days at once, because that reads the rows of all links.
+    inside = " OR ".join(in_edge(number) for number in range(len(period.edges)))
+    edges = f"""
+    SELECT {{}} FROM analytics_quartertotal t
+    WHERE t.link_id > 0 AND {{}} AND t.day = ANY(%(edge_days)s::date[]) AND ({inside})
+    """
+    of_link = "t.link_id = most.link_id"
+    parts = [_WAITING]
+    # Few links need their unique clicks.
+    unique = [
+        "SELECT unique_clicks FROM analytics_daytotal t"
+        f" WHERE {of_link} AND t.day BETWEEN %(whole_first)s AND %(whole_last)s"
+    ]
+    if inside:
+        parts.append(edges.format("link_id, clicks", "true"))
+        unique.append(edges.format("unique_clicks", of_link))
     text = _RANKING.format(
-        clicks=parts("clicks", _IS_OF_PART.format(member=scope.member) if scope.is_part else "true"),
-        # Few links need them.
-        unique=_UNIQUE.format(parts=parts("unique_clicks", "t.link_id = most.link_id")),
+        bits=RollupLinks.LINK_BITS,
+        parts=" UNION ALL ".join(parts),
+        of_days=_OF_DAYS_OF_ROLLUP,
+        unique=_UNIQUE.format(rows=" UNION ALL ".join(unique)),
         member=scope.member,
         least=0 if of is None else 1,
         limit="" if of is None else f"LIMIT {of:d}",
@@ -281,6 +324,8 @@ def parameters_of(scope: Scope, period: Period, wanted: Wanted) -> dict[str, Any
     parameters["since"], parameters["until"] = period.span
     parameters["whole_first"], parameters["whole_last"] = period.whole_days
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    # Each part of a day is within one.
+    parameters["edge_days"] = [edge.since.date() for edge in period.edges]
     return parameters | edge_parameters(period.edges)
 
 

@@ -68,8 +68,7 @@ class Scope(NamedTuple):
 
     ``number``: how many links these are, at most FEW_LINKS + 1. ``owner``: their workspace. ``rollup``: the number of
     the roll-up of the same links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
-    ``member``: whether it has the link of `links_searchable s`, in SQL. ``is_part``: it has not all links of the
-    workspace. ``is_public``: anybody reads the report.
+    ``member``: whether it has the link of `links_searchable s`, in SQL. ``is_public``: anybody reads the report.
     """
 
     links: str
@@ -78,7 +77,6 @@ class Scope(NamedTuple):
     owner: int
     rollup: int | None = None
     member: str = ""
-    is_part: bool = False
     is_rolled: bool = False
     is_public: bool = False
 
@@ -184,7 +182,7 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         # The search has found the domain among those of the workspace.
         rolled, member = _OF_DOMAIN, _IS_OF_DOMAIN
         values["rolled_domain"] = parse_public_id(selection.filters.domain_id or "")
-    return _found(links, values, owner.pk, rolled)._replace(member=member, is_part=links != _ALL)
+    return _found(links, values, owner.pk, rolled)._replace(member=member)
 
 
 def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL") -> Scope:

@@ -20,7 +20,7 @@ from django.utils import timezone
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
 from analytics.reports.costs import FEWER, ReportTooSlow, admit, fetch_bounded
-from analytics.reports.figures import Row, Statement, Wanted, from_rollups, top_links
+from analytics.reports.figures import Row, Statement, Wanted, from_rollups, link_days, top_links
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import from_raw_clicks
@@ -29,8 +29,8 @@ from analytics.reports.scope import Scope
 from common.database import fetch
 from common.errors import FieldError, InvalidFields
 
-# Of more clicks, a report of a large workspace lists no top links: it would read the days of all of them.
-MAX_RANKED_CLICKS = 300_000
+# With more days of links in the period, a report of a large workspace or domain lists no top links.
+MAX_RANKED = 400_000
 # Most of the links with the most clicks are in a large workspace.
 _FIRST_LOOK = 1_000
 # What a list calls the values that its limit leaves out.
@@ -38,6 +38,8 @@ OTHER = "other"
 
 # Groups of many rows stay in memory. The planner expects few groups, and would sort all rows to find them.
 _LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
+# To start parallel workers takes longer than what they would do.
+_ALONE = "; SET LOCAL max_parallel_workers_per_gather = 0"
 _FIRST_AND_LAST = """
 SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
     SELECT min(day) AS first, max(day) AS last FROM {days} WHERE link_id = chosen.link_id
@@ -150,7 +152,7 @@ def figures(
             counts[Breakdown(number)].append(Value(OTHER if name is None else name, total))
     by_time = [by_step.get(step, (0, 0)) for step in range(len(steps))]
     total_clicks = sum(total for total, _ in by_time)
-    if scope.is_rolled and wanted.top and total_clicks <= MAX_RANKED_CLICKS:
+    if scope.is_rolled and wanted.top and total_clicks:
         listed = _top_links(scope, period, wanted.top)
     return Figures(
         total_clicks,
@@ -197,11 +199,14 @@ def _read(
 
 
 def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:
-    """Nothing if that takes too long, because others have many more links."""
+    """Nothing if there are too many, or that takes too long, because others have many more links."""
+    [[number]] = fetch(*link_days(scope, period))
+    if number > MAX_RANKED:
+        return []
     found: list[tuple[Any, ...]] = []
     with admit(scope.owner, is_costly=True, is_public=scope.is_public), suppress(ReportTooSlow):
         for of in (_FIRST_LOOK, None):
-            found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS)
+            found = fetch_bounded(*top_links(scope, period, top, of=of), _LIMITS + _ALONE)
             if len(found) == top:
                 break
     return [Top(*row) for row in found]

@@ -21,11 +21,11 @@ SECRET_KEY = "only-for-benchmarks-" + "x" * 40
 
 
 @contextmanager
-def database(size: str) -> Iterator[None]:
+def database(size: str, loaded: str | None = None) -> Iterator[None]:
     """Start a PostgreSQL with production settings and point Django's settings at one of its databases.
 
     With VAR_DIR set, the cluster is in its subfolder ``bench`` and is kept, so that the next run need not load the
-    data again: the database is named after its content. The cluster is separate from the service's.
+    data again: the database is named after its content, or is ``loaded``. The cluster is separate from the service's.
     """
     given_var_dir = os.environ.get("VAR_DIR")
     var_dir = (
@@ -33,7 +33,7 @@ def database(size: str) -> Iterator[None]:
     )
     var_dir.mkdir(parents=True, exist_ok=True)
     var_dir.chmod(0o755)  # A server that drops privileges must reach its data.
-    server = EmbeddedPostgres(var_dir, database=f"bench_{size}_{_fingerprint()}")
+    server = EmbeddedPostgres(var_dir, database=loaded or f"bench_{size}_{_fingerprint()}")
     lease = server.acquire()
     try:
         os.environ |= {

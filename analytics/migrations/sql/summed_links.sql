@@ -4,6 +4,10 @@
 
 -- Rows are inserted, read once and deleted.
 ALTER TABLE analytics_rollupchange SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+ALTER TABLE analytics_rollupchange ALTER COLUMN links SET STORAGE EXTERNAL, ALTER COLUMN link_clicks SET STORAGE EXTERNAL;
+-- Most rows have some hundred links. To compress them takes longer than to write them, and to read them elsewhere, too.
+ALTER TABLE analytics_rolluplinks SET (toast_tuple_target = 8160);
+ALTER TABLE analytics_rolluplinks ALTER COLUMN links SET STORAGE EXTERNAL, ALTER COLUMN clicks SET STORAGE EXTERNAL;
 
 -- The views of reports, with the changes that wait.
 CREATE VIEW analytics_rolledday AS
@@ -30,10 +34,12 @@ COMMENT ON VIEW analytics_rolledoutcome IS 'analytics_busydaycount with the othe
 CREATE FUNCTION analytics_change_rollup(rollup bigint, links bigint[], sign integer, before date DEFAULT 'infinity')
 RETURNS void LANGUAGE sql SET enable_seqscan = off AS $$
 WITH days AS MATERIALIZED (
-    SELECT day, least(slot, 0::smallint) AS slot, quarter, clicks, unique_clicks, quarters, counts
+    SELECT link_id, day, least(slot, 0::smallint) AS slot, quarter, clicks, unique_clicks, quarters, counts
     FROM analytics_daytotal WHERE link_id = ANY (links) AND day < before
 ), total AS (
-    SELECT day, slot, sum(clicks) AS clicks, sum(unique_clicks) AS unique_clicks FROM days GROUP BY 1, 2
+    SELECT day, slot, sum(clicks) AS clicks, sum(unique_clicks) AS unique_clicks, array_agg(link_id) AS links,
+        array_agg(sign * days.clicks) AS link_clicks
+    FROM days GROUP BY 1, 2
 ), by_quarter AS (
     SELECT day, slot, quarter, sum(clicks) AS clicks, sum(unique_clicks) AS unique_clicks FROM (
         SELECT day, slot, quarter, clicks, unique_clicks FROM days WHERE quarters IS NULL
@@ -62,9 +68,11 @@ WITH days AS MATERIALIZED (
         string_agg(dimension || value || E'\x1f' || clicks, E'\x1e') FILTER (WHERE dimension = 5) AS outcomes
     FROM value WHERE clicks <> 0 GROUP BY 1, 2
 )
-INSERT INTO analytics_rollupchange (link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes)
+INSERT INTO analytics_rollupchange (
+    link_id, day, slot, clicks, unique_clicks, quarters, counts, outcomes, links, link_clicks
+)
 SELECT -rollup, day, slot, coalesce(sign * clicks, 0), coalesce(sign * unique_clicks, 0), coalesce(quarters, '{}'),
-    coalesce(counts, ''), coalesce(outcomes, '')
+    coalesce(counts, ''), coalesce(outcomes, ''), coalesce(total.links, '{}'), coalesce(link_clicks, '{}')
 FROM total FULL JOIN packed USING (day, slot) LEFT JOIN timed USING (day, slot)
 $$;
 

@@ -26,8 +26,9 @@ from analytics.counting.closed_days import close_days
 from analytics.counting.imported_days import add_days
 from analytics.counting.retention import delete_clicks_of_deleted_links, drop_before
 from analytics.counting.summed_links import begin_rollups, fold_changes
-from analytics.models import ClosedDay, DayTotal, LifeCount, Rollup, RollupChange
+from analytics.models import ClosedDay, DayTotal, LifeCount, Rollup, RollupChange, RollupLinks
 from analytics.reports import raw, selected
+from common.database import execute
 from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.clicks import drain
 from testing.analytics.facts import Fact, record
@@ -103,6 +104,12 @@ def visit(link: int, chance: random.Random) -> None:
     )
 
 
+def begin_next_bucket() -> None:
+    """Let the next link be in another bucket of RollupLinks than all links before."""
+    sequence = "pg_get_serial_sequence('links_link', 'id')"
+    execute(f"SELECT setval({sequence}, nextval({sequence}) + {2**RollupLinks.LINK_BITS})")
+
+
 class Changes:
     """Everything that changes which clicks the links of two workspaces and of a domain have, at random."""
 
@@ -115,6 +122,7 @@ class Changes:
         self.domain = active_domain(alice.workspace)
         self.of_domain = 0
         made = [make_link() for _ in range(4)]
+        begin_next_bucket()
         made += [make_link(domainId=str(self.domain.public_id)) for _ in range(3)]
         self.numbers = {link["_id"]: pk(link) for link in made}
         # The workspace of each link; the links of the domain are where it is.
@@ -286,8 +294,12 @@ def test_a_wrong_rollup_is_repaired_and_that_of_a_deleted_workspace_disappears(
 @time_machine.travel("2026-04-20T12:00Z")
 def test_days_of_clock_changes_are_those_of_a_plain_loop(api: APIClient, make_link: MakeLink) -> None:
     chance = random.Random(11)
-    facts: list[Fact] = []
-    for _ in range(3):
+    links = [make_link()["_id"] for _ in range(2)]
+    begin_next_bucket()
+    links.append(make_link()["_id"])
+    visits: list[tuple[str, Fact]] = []
+
+    def count_some(link: str) -> None:
         made = [
             Fact(
                 f"{chance.choice(['2026-03-07', '2026-03-08', '2026-03-09', '2026-04-04', '2026-04-05'])}"
@@ -301,46 +313,59 @@ def test_days_of_clock_changes_are_those_of_a_plain_loop(api: APIClient, make_li
             )
             for _ in range(80)
         ]
-        record(make_link()["_id"], made)
-        facts += made
-    # A day of 23 hours, one that begins in the middle of an hour, and one of 24 and a half hours.
-    days = (
-        ("America/New_York", "2026-03-08"),
-        ("Asia/Kathmandu", "2026-03-08"),
-        ("Australia/Lord_Howe", "2026-04-05"),
+        record(link, made)
+        visits.extend((link, fact) for fact in made)
+
+    # A day of 23 hours, one that begins in the middle of an hour, one of 24 and a half hours, and all days.
+    ranges = (
+        ("America/New_York", "2026-03-08", "2026-03-08"),
+        ("Asia/Kathmandu", "2026-03-08", "2026-03-08"),
+        ("Australia/Lord_Howe", "2026-04-05", "2026-04-05"),
+        ("Asia/Kathmandu", "2026-03-07", "2026-04-04"),
+        ("UTC", "2026-03-08", "2026-04-05"),
     )
-    for is_rolled in (False, True):
-        if is_rolled:
+    for link in links:
+        count_some(link)
+    for state in ("without a roll-up", "all changes wait", "folded"):
+        if state == "all changes wait":
             begin_rollups(clicks=0, links=1)
             assert Rollup.objects.get().is_complete
-        for zone, wanted in days:
+        elif state == "folded":
+            fold_changes(1)
+        assert RollupChange.objects.exists() == (state == "all changes wait")
+        for zone, first, last in ranges:
             inside = [
-                fact
-                for fact in facts
-                if datetime.fromisoformat(fact.time).astimezone(ZoneInfo(zone)).date().isoformat() == wanted
+                (link, fact)
+                for link, fact in visits
+                if first
+                <= datetime.fromisoformat(fact.time).astimezone(ZoneInfo(zone)).date().isoformat()
+                <= last
             ]
             for filters in ({}, {"device": "mobile"}, {"country": "DE", "referrer": "direct"}):
                 query = {
-                    "startDate": wanted,
-                    "endDate": wanted,
+                    "startDate": first,
+                    "endDate": last,
                     "timezone": zone,
                     "interval": "hour",
                     "limit": "50",
                 }
                 report = read(api, query | filters)
-                counted = [
-                    fact
-                    for fact in inside
+                by_link = [
+                    (link, fact)
+                    for link, fact in inside
                     if filters.get("device", fact.device) == fact.device
                     and filters.get("country", fact.country) == fact.country
                     and ("referrer" not in filters or not fact.referrer)
                 ]
+                counted = [fact for _, fact in by_link]
                 assert (
                     report["totalClicks"]
                     == sum(step["clicks"] for step in report["clicksByDate"])
                     == len(counted)
                 )
                 assert report["scans"] == sum(fact.scanned for fact in counted)
+                best = {url["_id"]: url["clicks"] for url in report["topUrls"]}
+                assert best == Counter(link for link, _ in by_link)
                 for name, key, value in (
                     ("topCountries", "country", lambda fact: fact.country),
                     ("topDevices", "device", lambda fact: fact.device),
@@ -351,7 +376,7 @@ def test_days_of_clock_changes_are_those_of_a_plain_loop(api: APIClient, make_li
                     listed: Counter[str] = Counter()
                     for row in report[name]:
                         listed[row[key]] += row["clicks"]
-                    assert listed == Counter(map(value, counted)), (zone, filters, name, is_rolled)
+                    assert listed == Counter(map(value, counted)), (zone, filters, name, state)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -463,11 +488,12 @@ def test_top_links_are_left_out_of_reports_with_too_many_clicks(
     journaled(pk(link), count=3)
     drain()
     begin_rollups(clicks=3, links=1)
+    fold_changes(1)
     for query in ({}, {"domainId": domain}):
         with monkeypatch.context() as patch:
             [top] = read(api, query)["topUrls"]
             assert (top["_id"], top["clicks"], top["uniqueClicks"]) == (link["_id"], 3, 1)
-            patch.setattr(selected, "MAX_RANKED_CLICKS", 2)
+            patch.setattr(selected, "MAX_RANKED", 0)
             report = read(api, query)
             assert report["topUrls"] == []
             assert report["otherUrls"] == {"clicks": 3, "uniqueClicks": 1}
