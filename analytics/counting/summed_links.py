@@ -1,7 +1,8 @@
 """The roll-ups of large workspaces and domains: the days of all their links, added up as if they were of one link.
 
 A report of such a workspace reads some hundred rows instead of millions. A roll-up is a link to the tables of days and
-to the closing of days: its rows have the negative number of the roll-up instead of a link's.
+to the closing of days: its rows have the negative number of the roll-up instead of a link's. Beside them,
+analytics_rolluplinks has the clicks of each link on each day: from these, reports take the best links.
 
 No batch waits for the rows of a roll-up, because it only inserts what they lack into analytics_rollupchange, one row
 for each roll-up and day. So does everything else that changes which clicks a roll-up has: imports and erasures, and
@@ -97,7 +98,7 @@ WHERE r.is_complete GROUP BY 1 HAVING count(*) >= %s OR sum(abs(clicks)) >= %s
 _TAKE = f"""
 WITH taken AS (
     DELETE FROM analytics_rollupchange WHERE id = ANY(ARRAY(
-        SELECT id FROM analytics_rollupchange WHERE link_id = %(rollup)s ORDER BY day LIMIT {_CHUNK}
+        SELECT id FROM analytics_rollupchange WHERE link_id = %(rollup)s ORDER BY day LIMIT %(chunk)s
     )) RETURNING *
 ), added AS MATERIALIZED (
     SELECT day, (link_id >> {RollupLinks.LINK_BITS})::integer AS bucket, link_id, sum(clicks) AS clicks
@@ -106,7 +107,7 @@ WITH taken AS (
     SELECT ids FROM (SELECT DISTINCT bucket, day FROM added) changed CROSS JOIN LATERAL (
         SELECT array_agg(id) AS ids FROM analytics_rolluplinks t
         WHERE t.link_id = %(rollup)s AND t.bucket = changed.bucket AND t.day = changed.day
-    ) stored WHERE cardinality(ids) >= {_ROWS_OF_BUCKET}
+    ) stored WHERE cardinality(ids) >= %(rows)s
 ), former AS (
     DELETE FROM analytics_rolluplinks WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM many)) RETURNING *
 ), stored AS (
@@ -290,7 +291,7 @@ def _fold(link_id: int) -> int:
         if not is_locked:
             return 0
         execute(f"SELECT {PLAN_BY_KEY}")
-        rows = fetch(_TAKE, {"rollup": link_id})
+        rows = fetch(_TAKE, {"rollup": link_id, "chunk": _CHUNK, "rows": _ROWS_OF_BUCKET})
         if not rows:
             return 0
         execute(f"SELECT {PLAN_BY_KEY}, {PLAN_BY_LINK}")

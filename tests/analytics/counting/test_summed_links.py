@@ -198,6 +198,7 @@ def test_random_changes_leave_no_difference(
     alice: NewAccount, api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(summed_links, "_CHUNK", 3)
+    monkeypatch.setattr(summed_links, "_ROWS_OF_BUCKET", 2)
     changes = Changes(alice, api, make_link, random.Random(seed))
     for _ in range(8):
         changes.step()
