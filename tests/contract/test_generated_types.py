@@ -134,6 +134,7 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
             "ImportFormat",
             "ExportFormat",
             "Plan",
+            "QrArchiveFormat",
             "QrCodeFormat",
             "QrCodeStyle",
             "QrFramePosition",
