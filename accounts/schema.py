@@ -9,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts import admission
+from accounts.code_styles import CodeAlphabet
 from accounts.history import BAD_CURSOR
 from accounts.invitations import (
     MAX_MEMBERS,
@@ -247,6 +248,7 @@ describe_sessions = describe(
 
 
 name_choices("Role", Role.values)
+name_choices("CodeAlphabet", CodeAlphabet.values)
 for _name, _serializer in {
     "CreateWorkspace": CreateWorkspaceSerializer,
     "UpdateWorkspace": UpdateWorkspaceSerializer,

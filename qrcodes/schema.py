@@ -22,11 +22,12 @@ from qrcodes.representations import qr_code, saved_design
 from qrcodes.saved_designs import MAX_DESIGNS, NameTaken, TooManyDesigns
 from qrcodes.selectors import COUNT_LIMIT
 from qrcodes.serializers import LogoField
-from qrcodes.sheets import MAX_LINKS, Paper
+from qrcodes.sheets import MAX_LINKS, Archive, Paper
 
 name_choices("QrCodeFormat", ImageFormat.values)
 name_choices("ErrorCorrectionLevel", Level.values)
 name_choices("QrCodeStyle", Style.values)
+name_choices("QrArchiveFormat", Archive.values)
 name_choices("QrSheetPaper", Paper.values)
 name_choices("QrFramePosition", FramePosition.values)
 extend_schema_field({"type": "string", "pattern": "^data:image/(png|jpeg);base64,[A-Za-z0-9+/]+={0,2}$"})(

@@ -39,7 +39,6 @@ _DEPRECATED = {
         "Since when the operation is deprecated, such as `@1893456000`.", "string", required=True
     ),
     "Sunset": _header("When the operation will be removed.", "string", required=True),
-    "Link": _header('Where to read more, with `rel="deprecation"`.', "string", required=True),
 }
 _APPLIED = {"Preference-Applied": _header("Which of the preferences in `Prefer` applied.", "string")}
 # Components of the header `ETag`.
@@ -52,7 +51,8 @@ _LOCATION = {"Location": _header("The path of the new object.", "string", requir
 _LINK = {
     "Link": _header(
         "The pages next to this one (RFC 8288): `rel=next`, unless it is the last one, and where pages are numbered"
-        " `rel=prev`. They have a `cursor` and the other parameters of the request.",
+        " `rel=prev`. They have a `cursor` and the other parameters of the request. Of a deprecated operation also"
+        " `rel=deprecation`: where to read more.",
         "string",
     )
 }
@@ -141,7 +141,7 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                 if has_location and status == "201":
                     names |= _LOCATION
                 if operation.get("deprecated"):
-                    names |= _DEPRECATED
+                    names |= {**_DEPRECATED, **_LINK}
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                 if etag is not None and status in ("200", "201"):
                     response["headers"]["ETag"] = {"$ref": f"#/components/headers/{etag}"}

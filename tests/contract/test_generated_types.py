@@ -120,7 +120,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
         *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest", "UpdateEventFeedRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
-        *("SelectedExportRequest", "CheckRequest"),
+        *("SelectedExportRequest", "SealedExportRequest", "CheckRequest"),
     }
 
 
@@ -128,12 +128,13 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
     schemas = described["components"]["schemas"]
     assert {name for name, schema in schemas.items() if "enum" in schema} == {
         *("EventType", "DeliveryStatus", "WebhookFormat"),
-        *("ClickKind", "DetectedImportFormat", "DeviceType", "DnsRecordType", "DomainStatus"),
+        *("ClickKind", "CodeAlphabet", "DetectedImportFormat", "DeviceType", "DnsRecordType", "DomainStatus"),
         *(
             "ErrorCorrectionLevel",
             "ImportFormat",
             "ExportFormat",
             "Plan",
+            "QrArchiveFormat",
             "QrCodeFormat",
             "QrCodeStyle",
             "QrFramePosition",

@@ -180,7 +180,16 @@ def test_counting_a_request_with_a_token_is_one_query(
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/schema", "/api/docs", "/dashboard/", "/healthz", "/readyz", "/robots.txt"]
+    "path",
+    [
+        "/api/schema",
+        "/api/docs",
+        "/api/docs/errors/not_found",
+        "/dashboard/",
+        "/healthz",
+        "/readyz",
+        "/robots.txt",
+    ],
 )
 def test_pages_have_no_limit(db: None, path: str) -> None:
     responses = [from_address(HERE).get(path) for _ in range(6)]

@@ -86,11 +86,9 @@ def test_without_a_database_only_database_pages_return_503(alice: NewAccount) ->
         "key": [503, "2", "application/json"],
     }
     assert json.loads(responses["/readyz"][3]) == {"status": "unavailable"}
-    assert json.loads(responses["login"][3]) == {
-        "success": False,
-        "message": "The service is temporarily unavailable. Try again shortly.",
-        "code": "unavailable",
-    }
+    refused = json.loads(responses["login"][3])
+    assert refused["message"] == "The service is temporarily unavailable. Try again shortly."
+    assert (refused["code"], refused["docs"]) == ("unavailable", "http://sho.rt/api/docs/errors/unavailable")
     assert "127.0.0.1:1" not in "".join(response[3] for response in responses.values())
 
 
