@@ -127,7 +127,9 @@ def test_a_walk_prints_every_link_of_all_pages_once(shorten: Shorten) -> None:
 def test_errors_have_codes_requests_and_exit_codes(shorten: Shorten) -> None:
     missing = shorten("get", "Unknown1")
     assert (missing.code, missing.out) == (4, "")
-    assert re.fullmatch(rf"shorten: URL not found\. \(404 not_found, {REQUEST}\n", missing.err)
+    [sentence, remedy] = missing.err.splitlines()
+    assert re.fullmatch(rf"shorten: URL not found\. \(404 not_found, {REQUEST}", sentence)
+    assert remedy.endswith("/api/docs/errors/not_found")
     refused = shorten("new", "ftp://destination.example", "--json")
     assert (refused.code, refused.out) == (1, "")
     error = json.loads(refused.err)["error"]

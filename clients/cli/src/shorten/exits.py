@@ -76,6 +76,8 @@ def _tell(error: ShortenerError) -> None:
         for field in error.fields:
             hint = f" Did you mean {field.did_you_mean}?" if field.did_you_mean else ""
             sys.stderr.write(f"  {field.field}: {field.message} ({field.code}){hint}\n")
+        if isinstance(error.details.get("docs"), str):
+            sys.stderr.write(f"  What to do: {error.details['docs']}\n")
         if code_of(error) == CREDENTIAL:
             sys.stderr.write(
                 "  Is the key the right one? `shorten config` shows which is used; `shorten login` sets it.\n"
@@ -94,4 +96,5 @@ def _described(error: ShortenerError) -> dict[str, Any]:
         "message": error.message,
         "requestId": error.request_id,
         "errors": fields,
+        "docs": error.details.get("docs"),
     }
