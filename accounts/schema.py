@@ -59,6 +59,7 @@ from common.openapi.responses import text
 from common.rest.fields import DIRECTION_REFUSED, one_of
 
 name_choices("Plan", Plan.values)
+name_choices("CodeAlphabet", CodeAlphabet.values)
 extend_schema_serializer(component_name="RefreshToken")(RefreshSerializer)
 
 _TOKEN = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ0b2tlbl90eXBlIjoiYWNjZXNzIn0.c2lnbmF0dXJl"  # noqa: S105 # an example

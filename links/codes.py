@@ -81,10 +81,10 @@ def generate_code(
 ) -> str:
     """Characters from the operating system's CSPRNG, equally likely. Seven of 62 are 41.7 bits.
 
-    The code differs from the ones that the client chose for the same link. After every third of the ``collisions``
+    The code differs from the ones that the client chose for the same link. After every fifth of the ``collisions``
     with codes of others it is longer, so that a length whose codes are nearly used up delays nobody.
     """
-    length, (characters, rejected) = style.length + collisions // 3, _DRAWINGS[style.alphabet]
+    length, (characters, rejected) = style.length + collisions // 5, _DRAWINGS[style.alphabet]
     code = ""
     while len(code) < length or is_reserved(code) or code in chosen_codes:
         # With twice as many bytes as characters, a second draw is almost never necessary.

@@ -209,7 +209,7 @@ describe_links = describe(
         description="Only `originalUrl` is required. The service generates a `shortCode`; a `customCode` replaces it"
         " in the `shortUrl`. With `findIfExists`, a link on the same domain that leads to the same URL and has all"
         " given values is returned instead: an active one before others, then the oldest. Of parallel such calls, one"
-        " creates the link.",
+        " creates the link. A key needs `urls:read` for it, too.",
         also={200: "With `findIfExists`: the link that exists already."},
         examples=[
             {"originalUrl": "https://example.com/"},

@@ -79,13 +79,19 @@ class Draft:
         ]
 
 
-# How a generated code of the owner looks now, on the domain of the link.
+# How a generated code of the owner looks now, on the domain of the link, or on the default domain.
 _STYLE = f"""
 SELECT coalesce(d.code_length, w.code_length, {DEFAULT_LENGTH}) AS code_length,
     coalesce(d.code_alphabet, w.code_alphabet, '{CodeAlphabet.FULL}') AS code_alphabet
 FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
 LEFT JOIN domains_domain d ON d.id = {{domain}}
 """  # noqa: S608 # composed of constants
+_STYLE_ON_DEFAULT = f"""
+SELECT coalesce(w.code_length, {DEFAULT_LENGTH}) AS code_length,
+    coalesce(w.code_alphabet, '{CodeAlphabet.FULL}') AS code_alphabet
+FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
+"""  # noqa: S608 # composed of constants
+_STYLE_ON_DOMAIN = _STYLE.format(domain="%(domain_id)s::bigint")
 _STYLES = f"""
 SELECT chosen.id, style.* FROM unnest(%(domains)s::bigint[]) chosen (id),
 LATERAL ({_STYLE.format(domain="chosen.id")}) style
@@ -94,11 +100,11 @@ LATERAL ({_STYLE.format(domain="chosen.id")}) style
 IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::bigint)"
 
 
-def _insert_statement(columns: InsertedColumns, refusal: str) -> str:
+def _insert_statement(columns: InsertedColumns, refusal: str, style: str) -> str:
     """``refusal`` is a query for the reasons in the order of the URLs; null if none is refused."""
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
-    WITH refusal (reasons) AS ({refusal}), style AS ({_STYLE.format(domain="%(domain_id)s::bigint")}), link AS (
+    WITH refusal (reasons) AS ({refusal}), style AS ({style}), link AS (
         INSERT INTO links_link ({columns.names})
         SELECT {values} FROM refusal, style
         WHERE reasons IS NULL AND code_length = %(code_length)s::integer AND code_alphabet = %(code_alphabet)s
@@ -109,10 +115,10 @@ def _insert_statement(columns: InsertedColumns, refusal: str) -> str:
     """  # noqa: S608 # composed of constants
 
 
-# Most links have one URL. A shorter statement takes less time to parse and plan.
-_INSERT_PLAIN = _insert_statement(
-    PLAIN, f"SELECT nullif(ARRAY[{refusal_of('%(url)s', '%(host)s')}], ARRAY[NULL]::text[])"
-)
+# Most links have one URL, and are on the default domain. Shorter statements take less time.
+_OF_ONE_URL = f"SELECT nullif(ARRAY[{refusal_of('%(url)s', '%(host)s')}], ARRAY[NULL]::text[])"
+_INSERT_PLAIN = _insert_statement(PLAIN, _OF_ONE_URL, _STYLE_ON_DEFAULT)
+_INSERT_PLAIN_ON_DOMAIN = _insert_statement(PLAIN, _OF_ONE_URL, _STYLE_ON_DOMAIN)
 _INSERT = _insert_statement(
     ALL,
     f"""
@@ -120,6 +126,7 @@ _INSERT = _insert_statement(
     FROM unnest(%(urls)s::text[], %(hosts)s::text[]) WITH ORDINALITY address (url, host, position),
     LATERAL (SELECT {refusal_of("address.url", "address.host")}) refusal (reason)
     """,  # noqa: S608 # composed of constants
+    _STYLE_ON_DOMAIN,
 )
 
 
@@ -133,7 +140,10 @@ def insert_link(
     """
     claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
     urls, hosts = [address.destination.href for address in addresses], [address.host for address in addresses]
-    statement, columns = (_INSERT_PLAIN, PLAIN) if is_plain(link) else (_INSERT, ALL)
+    statement, columns = _INSERT, ALL
+    if is_plain(link):
+        statement = _INSERT_PLAIN if link.domain_id is None else _INSERT_PLAIN_ON_DOMAIN
+        columns = PLAIN
     with prepared_cursor() as cursor:
         cursor.execute(
             statement,

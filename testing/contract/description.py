@@ -36,8 +36,11 @@ def agrees(described: dict[str, Any]) -> Callable[..., Any]:
         expected = operation["responses"][str(status)]
         validate(closed, expected["content"]["application/json"]["schema"], whole_error(response))
         assert response["Content-Type"] == "application/json"
+        headers = described["components"]["headers"]
         names = {
-            name for name in expected["headers"] if described["components"]["headers"][name].get("required")
+            name
+            for name, header in expected["headers"].items()
+            if headers[header["$ref"].rpartition("/")[2]].get("required")
         }
         assert names <= set(response.headers)
         return response.json()

@@ -57,7 +57,8 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
             }
         },
     }
-    no_settings = {"rootUrl": None, "notFoundUrl": None, "expiredUrl": None, "pages": dict.fromkeys(PAGES)}
+    settings = ("rootUrl", "notFoundUrl", "expiredUrl", "codeLength", "codeAlphabet")
+    no_settings = {**dict.fromkeys(settings), "pages": dict.fromkeys(PAGES)}
     shown = api.get(f"/api/domains/{domain['_id']}").json()
     assert shown == {"success": True, "data": {"domain": domain | no_settings}}
     listed = {key: value for key, value in domain.items() if key != "dnsRecords"}

@@ -57,6 +57,8 @@ def test_domains(api: APIClient) -> None:
         "notFoundUrl": None,
         "expiredUrl": None,
         "pages": {},
+        "codeLength": None,
+        "codeAlphabet": None,
     }
     assert newest(api) == ("domain.deleted", "api_key", before, {})
     assert len(audit(api, object=domain["_id"])) == 4

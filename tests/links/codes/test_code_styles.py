@@ -114,7 +114,7 @@ def test_codes_grow_where_a_length_is_used_up(
     monkeypatch.setattr("links.codes.urandom", lambda length: b"\0" * length)
     assert codes(api, 2) == ["0000000", "00000000", "000000000"]
     assert Code.objects.count() == 3
-    assert generate_code((), CodeStyle(5, "readable"), 6) == "2222222"
+    assert generate_code((), CodeStyle(5, "readable"), 10) == "2222222"
 
 
 def test_the_history_tells_who_changed_the_setting(api: APIClient, alice: NewAccount) -> None:
