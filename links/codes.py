@@ -98,8 +98,7 @@ _ROUTES = "accounts admin api dashboard favicon healthz internal mcp metrics qr 
 # guesses. Never add a name that an imported link may already have: it would stop redirecting.
 _FILES = """
     .well-known ads.txt app-ads.txt browserconfig.xml crossdomain.xml favicon.ico humans.txt llms.txt manifest.json
-    robots.txt
-    security.txt service-worker.js site.webmanifest sitemap.xml sw.js
+    robots.txt security.txt service-worker.js site.webmanifest sitemap.xml sw.js
 """
 _ICON_SIZES = ("", *(f"-{size}x{size}" for size in (57, 60, 72, 76, 114, 120, 144, 152, 167, 180)))
 _ICONS = {f"apple-touch-icon{size}{suffix}.png" for size in _ICON_SIZES for suffix in ("", "-precomposed")}

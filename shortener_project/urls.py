@@ -5,8 +5,10 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from common.brand import LOGO_PATH
+from domains.app_links import DOCUMENTS
 from domains.views import tls_allowed
 from qrcodes.urls import image_urlpatterns
+from redirects.app_links import app_links
 from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
 from shortener_project import admin_site
 from shortener_project.web import views
@@ -28,6 +30,7 @@ urlpatterns = [
     path("favicon.ico", views.favicon),
     path(SECURITY_TXT.removeprefix("/"), security_txt),
     path(".well-known/change-password", change_password),
+    *(path(document.removeprefix("/"), app_links) for document in DOCUMENTS),
     path("llms.txt", llms_txt),
     path(LOGO_PATH.removeprefix("/"), views.brand_logo),
     path("metrics", metrics),

@@ -72,6 +72,21 @@ class Name(Text):
         return name
 
 
+class Matching(Text):
+    """Text that matches the whole of ``pattern``, a regular expression that JavaScript reads the same way."""
+
+    def __init__(self, *, pattern: str, code: str, message: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.pattern, self._code = pattern, code
+        self.error_messages[code] = message
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not re.fullmatch(self.pattern, text):
+            self.fail(self._code)
+        return text
+
+
 class ColorField(Text):
     default_error_messages = {"color": "Must be a hex colour such as #1A2B3C."}
 

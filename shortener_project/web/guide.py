@@ -66,7 +66,7 @@ class GuideView(PublicDocument):
 
 
 def search(query: str) -> list[Result]:
-    """Sections, operations and errors with all words of ``query``, in any case; those whose title has all of them come first."""
+    """Sections, operations and errors with all words of ``query``, in any case: first those with all in the title."""
     words = query.lower().split()
     found = [
         entry

@@ -60,7 +60,7 @@ class Operation(NamedTuple):
 class OperationsView(PublicDocument):
     def get(self, request: Request) -> HttpResponse:
         tags = {each["name"]: each["description"] for each in settings.SPECTACULAR_SETTINGS["TAGS"]}
-        groups = groupby(sorted(operations().values(), key=lambda each: list(tags).index(each.tag)), _tag)
+        groups = groupby(sorted(operations().values(), key=lambda each: list(tags).index(each.tag)), key=_tag)
         return document(
             request._request,
             "documents/operations.html",
