@@ -94,12 +94,12 @@ class DomainPagesSerializer(StrictObject):
     password = PageWordsSerializer(required=False, allow_null=True)
 
 
-_path = partial(Matching, pattern=APP_PATH, code="app_path", message=APP_PATH_REFUSED)
+_path = partial(Matching, pattern=APP_PATH, error_code="app_path", message=APP_PATH_REFUSED)
 
 
 class AppleAppsSerializer(StrictObject):
     appIds = List(
-        child=Matching(pattern=APP_ID, code="app_id", message=APP_ID_REFUSED),
+        child=Matching(pattern=APP_ID, error_code="app_id", message=APP_ID_REFUSED),
         min_length=1,
         max_length=MAX_APPS,
     )
@@ -116,9 +116,9 @@ class AppleAppsSerializer(StrictObject):
 
 
 class AndroidAppSerializer(StrictObject):
-    packageName = Matching(pattern=PACKAGE_NAME, code="package_name", message=PACKAGE_NAME_REFUSED)
+    packageName = Matching(pattern=PACKAGE_NAME, error_code="package_name", message=PACKAGE_NAME_REFUSED)
     fingerprints = List(
-        child=Matching(pattern=FINGERPRINT, code="fingerprint", message=FINGERPRINT_REFUSED),
+        child=Matching(pattern=FINGERPRINT, error_code="fingerprint", message=FINGERPRINT_REFUSED),
         min_length=1,
         max_length=MAX_APPS,
         help_text="SHA-256 fingerprints of the certificates that sign the app.",

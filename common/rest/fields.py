@@ -75,15 +75,15 @@ class Name(Text):
 class Matching(Text):
     """Text that matches the whole of ``pattern``, a regular expression that JavaScript reads the same way."""
 
-    def __init__(self, *, pattern: str, code: str, message: str, **kwargs: Any) -> None:
+    def __init__(self, *, pattern: str, error_code: str, message: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.pattern, self._code = pattern, code
-        self.error_messages[code] = message
+        self.pattern, self._error_code = pattern, error_code
+        self.error_messages[error_code] = message
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
         if not re.fullmatch(self.pattern, text):
-            self.fail(self._code)
+            self.fail(self._error_code)
         return text
 
 

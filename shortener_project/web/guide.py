@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from common.error_catalogue import CATALOGUE
 from common.error_catalogue import DOCS_PATH as ERRORS_PATH
 from common.errors import NotFound
-from shortener_project.web.documents import DOCS_PATH, DOCUMENTS, MAIN, document
+from shortener_project.web.documents import DOCS_PATH, DOCUMENTS, MAIN, PAGES, document
 from shortener_project.web.markdown import Rendered, render
 from shortener_project.web.operations import operations
 from shortener_project.web.schema import PublicDocument
@@ -121,7 +121,7 @@ def _link(address: str) -> str | None:
 
 
 def _link_code(code: str) -> str | None:
-    if code in (DOCS_PATH, ERRORS_PATH, "/api/schema"):
+    if code == "/api/schema" or code in (path for _, path, _ in PAGES):
         return code
     if "_" in code and code in CATALOGUE.keys() - _OF_VISITS:
         return f"{ERRORS_PATH}/{code}"
