@@ -19,12 +19,12 @@ _BYTES = 4 * 1024 * 1024
 
 
 @cache
-def _documents() -> DestinationCache[bytes | None]:
+def documents() -> DestinationCache[bytes | None]:
     """By host and path. Empty: the domain has none; None, which is forgotten soon: there is no such domain."""
     return DestinationCache(_KEPT, _BYTES, lambda document: 0 if document is None else len(document) + 1)
 
 
-os.register_at_fork(after_in_child=_documents.cache_clear)
+os.register_at_fork(after_in_child=documents.cache_clear)
 
 
 @guarded("GET", "HEAD")
@@ -38,7 +38,7 @@ def app_links(request: HttpRequest) -> HttpResponse:
         apps = app_links_of(host)
         return None if apps is None else DOCUMENTS[path](apps) or b""
 
-    document = _documents().find((host, path), load)
+    document = documents().find((host, path), load)
     if not document:
         raise Http404
     response = HttpResponse(document, "application/json")

@@ -27,7 +27,7 @@ _STYLE = (
     "pre{overflow-x:auto;padding:.75rem;border:1px solid var(--line);border-radius:8px}pre code{white-space:pre}"
     "td a{text-underline-offset:6px}table{width:100%;border-collapse:collapse;margin:1rem 0}"
     "th,td{padding:.375rem .5rem;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}"
-    "td:first-child code,th code{overflow-wrap:break-word}article{margin-top:1.5rem}"
+    "article td:first-child code{overflow-wrap:break-word}article{margin-top:1.5rem}"
     "nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;margin:0 0 1rem;padding:0;list-style:none}"
     "nav a{display:inline-block;padding:.25rem 0}"
     "form{display:flex;gap:.5rem;margin:0 0 1.5rem}form input{margin:0}form button{width:auto}"

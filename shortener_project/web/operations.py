@@ -59,7 +59,8 @@ class Operation(NamedTuple):
 
 class OperationsView(PublicDocument):
     def get(self, request: Request) -> HttpResponse:
-        tags = {each["name"]: each["description"] for each in settings.SPECTACULAR_SETTINGS["TAGS"]}
+        described_tags: Any = settings.SPECTACULAR_SETTINGS["TAGS"]
+        tags = {each["name"]: each["description"] for each in described_tags}
         groups = groupby(sorted(operations().values(), key=lambda each: list(tags).index(each.tag)), key=_tag)
         return document(
             request._request,

@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
 from testing.cases import for_each
+from testing.redirects.visits import request, visit
 
 HOST = "go.brand.example"
 APPLE, ANDROID = "/.well-known/apple-app-site-association", "/.well-known/assetlinks.json"
@@ -166,6 +167,13 @@ def test_invalid_apps_are_refused_and_change_nothing(
     errors = response.json()["errors"]
     assert (response.status_code, errors[0]["field"], errors[0]["code"]) == (400, field, code)
     assert api.get(path).json()["data"]["domain"]["appLinks"] == NONE
+
+
+@for_each("path", [APPLE, ANDROID])
+def test_the_fast_lane_leaves_the_documents_to_django(path: str, domain: Domain) -> None:
+    Domain.objects.filter(pk=domain.pk).update(app_links=APPS)
+    outcome = visit(request(path, {"Host": HOST}), in_lane=False)
+    assert (outcome.response.split(b"\r\n")[0], outcome.records) == (b"HTTP/1.1 200 OK", [])
 
 
 def test_the_largest_value_fits_the_limit_of_the_systems(api: APIClient, visitor: Client, path: str) -> None:
