@@ -92,6 +92,13 @@ class Domain(models.Model):
         blank=True,
         db_comment="The owner's words on pages for visitors, by page: {title, text}, of which one may be null.",
     )
+    app_links = models.JSONField(
+        "apps that open links",
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        blank=True,
+        db_comment="Apps that open links. apple: appIds, paths, excludedPaths; android: packageName, fingerprints.",
+    )
     code_length = models.PositiveSmallIntegerField(
         "length of generated codes",
         null=True,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from operator import itemgetter
 from typing import Any
 
-from rest_framework.fields import ChoiceField, ListField
+from rest_framework.fields import CharField, ChoiceField, ListField
 
 from accounts.models import ScopedKey
 from accounts.representations import code_settings
@@ -87,6 +87,27 @@ _pages = Representation(
         for page in PAGES
     ),
 )
+_apple = Representation(
+    "AppleApps",
+    Field("appIds", itemgetter("appIds"), ListField(child=CharField()), ["ABCDE12345.com.example.app"]),
+    Field("paths", itemgetter("paths"), ListField(child=CharField()), ["/*"]),
+    Field("excludedPaths", itemgetter("excludedPaths"), ListField(child=CharField()), ["/print-*"]),
+)
+_android = Representation(
+    "AndroidApp",
+    text("packageName", itemgetter("packageName"), "com.example.app"),
+    Field(
+        "fingerprints",
+        itemgetter("fingerprints"),
+        ListField(child=CharField()),
+        [":".join(["0F", "A1"] * 16)],
+    ),
+)
+_app_links = Representation(
+    "AppLinks",
+    _apple.nested("apple", itemgetter("apple"), allow_null=True),
+    _android.listed("android", itemgetter("android")),
+)
 domain_settings = Representation(
     "",
     *(
@@ -109,6 +130,9 @@ domain_settings = Representation(
     ),
     *code_settings(null=("as the workspace says", "as the workspace says")),
     _pages.nested("pages", lambda domain: _pages({page: domain.pages.get(page) for page in PAGES})),
+    _app_links.nested(
+        "appLinks", lambda domain: _app_links({"apple": None, "android": [], **domain.app_links})
+    ),
 )
 domain_with_settings = Representation("DomainWithSettings", *whole_domain.fields, *domain_settings.fields)
 verified_domain = Representation(

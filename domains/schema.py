@@ -18,6 +18,7 @@ from common.resolver import Answer, Outcome
 from common.rest.fields import DIRECTION_REFUSED, one_of
 from common.rest.pagination import TOO_DEEP
 from domains.addresses import NO_DESTINATION
+from domains.app_links import APP_ID_REFUSED, APP_PATH_REFUSED, FINGERPRINT_REFUSED, PACKAGE_NAME_REFUSED
 from domains.models import CLAIM_DAYS, DomainStatus
 from domains.names import OURS, canonical_name
 from domains.representations import (
@@ -119,12 +120,17 @@ describe_domains = describe(
         "The domain.",
         description="Omitted settings keep their value; null removes a setting. The URLs are targets of a 302, which "
         "is not counted as a click. Without them, visitors get a page; `pages` has the owner's own words on each, in "
-        "plain text. Programs that prefer JSON get the service's words. `codeLength` and `codeAlphabet` "
+        "plain text. Programs that prefer JSON get the service's words. `appLinks` names the apps that open links; "
+        "the active domain shows them to iOS and Android under `/.well-known/`. `codeLength` and `codeAlphabet` "
         "concern the codes that are generated from now on.",
         examples=[domain_settings.example],
         errors=[
             *map(invalid_destination, _SETTINGS),
             *(invalid(name, code, message) for name in _SETTINGS for code, message in NO_DESTINATION.items()),
+            invalid("appLinks.apple.appIds.0", "app_id", APP_ID_REFUSED),
+            invalid("appLinks.apple.paths.0", "app_path", APP_PATH_REFUSED),
+            invalid("appLinks.android.0.packageName", "package_name", PACKAGE_NAME_REFUSED),
+            invalid("appLinks.android.0.fingerprints.0", "fingerprint", FINGERPRINT_REFUSED),
         ],
     ),
     verify=Operation(

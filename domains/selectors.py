@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Count
 
 from accounts.models import Workspace
@@ -39,6 +41,12 @@ def active_domain(host: str) -> Domain | None:
     """The domain that serves this canonical host. Its settings can be read, not all of its fields."""
     domains = Domain.objects.filter(host=host, status=DomainStatus.ACTIVE).only("root_url", "pages")
     return read_first(domains.first)
+
+
+def app_links_of(host: str) -> dict[str, Any] | None:
+    """The apps that may open the links of this canonical host. None: no active domain has it."""
+    domains = Domain.objects.filter(host=host, status=DomainStatus.ACTIVE)
+    return read_first(domains.values_list("app_links", flat=True).first)
 
 
 def count_domains(owner: Workspace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
@@ -11,17 +12,32 @@ from accounts.api_keys import MAX_GRACE_SECONDS
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
 from accounts.serializers import code_alphabet_field, code_length_field
+from common.errors import MAX_REPORTED, UNKNOWN_FIELD
 from common.rest.fields import (
     Boolean,
     DateTime,
     DestinationField,
     Integer,
+    List,
+    Matching,
     Name,
     StrictObject,
     Text,
     choice_field,
 )
 from common.rest.pagination import PageQuery
+from domains.app_links import (
+    APP_ID,
+    APP_ID_REFUSED,
+    APP_PATH,
+    APP_PATH_REFUSED,
+    FINGERPRINT,
+    FINGERPRINT_REFUSED,
+    MAX_APPS,
+    MAX_PATHS,
+    PACKAGE_NAME,
+    PACKAGE_NAME_REFUSED,
+)
 from domains.representations import domain_with_settings, key_object
 
 MAX_PAGE_TITLE, MAX_PAGE_TEXT = 100, 500
@@ -78,6 +94,52 @@ class DomainPagesSerializer(StrictObject):
     password = PageWordsSerializer(required=False, allow_null=True)
 
 
+_path = partial(Matching, pattern=APP_PATH, error_code="app_path", message=APP_PATH_REFUSED)
+
+
+class AppleAppsSerializer(StrictObject):
+    appIds = List(
+        child=Matching(pattern=APP_ID, error_code="app_id", message=APP_ID_REFUSED),
+        min_length=1,
+        max_length=MAX_APPS,
+    )
+    paths = List(
+        child=_path(),
+        min_length=1,
+        max_length=MAX_PATHS,
+        required=False,
+        help_text="Patterns of the paths that the apps open, with `*` and `?`. Default: all.",
+    )
+    excludedPaths = List(
+        child=_path(), max_length=MAX_PATHS, required=False, help_text="Patterns that apply first."
+    )
+
+
+class AndroidAppSerializer(StrictObject):
+    packageName = Matching(pattern=PACKAGE_NAME, error_code="package_name", message=PACKAGE_NAME_REFUSED)
+    fingerprints = List(
+        child=Matching(pattern=FINGERPRINT, error_code="fingerprint", message=FINGERPRINT_REFUSED),
+        min_length=1,
+        max_length=MAX_APPS,
+        help_text="SHA-256 fingerprints of the certificates that sign the app.",
+    )
+
+    def to_internal_value(self, data: Any) -> Any:
+        # `common.rest.unknown_fields` does not look into lists.
+        unknown = data.keys() - self.fields.keys() if isinstance(data, dict) else ()
+        if unknown:
+            detail = serializers.ErrorDetail("Unknown field.", code=UNKNOWN_FIELD)
+            raise serializers.ValidationError({name: [detail] for name in sorted(unknown)[:MAX_REPORTED]})
+        return super().to_internal_value(data)
+
+
+class AppLinksSerializer(StrictObject):
+    """Omitted ones keep their value; null removes one."""
+
+    apple = AppleAppsSerializer(required=False, allow_null=True)
+    android = List(child=AndroidAppSerializer(), max_length=MAX_APPS, required=False, allow_null=True)
+
+
 class SettingsSerializer(serializers.Serializer[Any]):
     """Omitted settings keep their value; null removes a setting."""
 
@@ -87,6 +149,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
     notFoundUrl = _Setting(source="not_found_url")
     expiredUrl = _Setting(source="expired_url")
     pages = DomainPagesSerializer(required=False)
+    appLinks = AppLinksSerializer(source="app_links", required=False)
     codeLength = code_length_field()
     codeAlphabet = code_alphabet_field()
 

@@ -23,6 +23,7 @@ from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFou
 from common.host import cache_versions
 from common.http.urls import Destination
 from domains.addresses import NO_DESTINATION, is_own_address
+from domains.app_links import merged
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name
 from domains.selectors import get_domain, is_proven_by_another
@@ -204,10 +205,12 @@ def change_settings(
     urls: Mapping[str, Destination | None],
     pages: Mapping[str, Mapping[str, str | None] | None],
     codes: Mapping[str, Any],
+    app_links: Mapping[str, Any],
 ) -> Domain:
     """Change the given settings; None removes one. The change is in force on every worker on return.
 
     ``urls``, ``codes``: by the attribute of the domain. ``pages``: the owner's words, by page.
+    ``app_links``: the apps of each platform.
 
     Raises NotFound, or InvalidFields for a URL of this service, which would cause a redirect loop, and for a banned
     URL.
@@ -219,7 +222,7 @@ def change_settings(
             errors.append(FieldError(_SETTINGS[field], code, NO_DESTINATION[code]))
     if errors:
         raise InvalidFields(errors)
-    if urls or pages or codes:
+    if urls or pages or codes or app_links:
         with authored_transaction():
             # Two requests may change different pages.
             locked = Domain.objects.select_for_update(no_key=True).filter(pk=domain.pk).first()
@@ -231,7 +234,8 @@ def change_settings(
             for field, value in codes.items():
                 setattr(domain, field, value)
             domain.pages = _merged(domain.pages, pages)
-            domain.save(update_fields=[*urls, *codes, "pages"])
+            domain.app_links = merged(domain.app_links, app_links)
+            domain.save(update_fields=[*urls, *codes, "pages", "app_links"])
         cache_versions.bump(hosts=[domain.host])
     return domain
 

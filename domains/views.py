@@ -97,12 +97,17 @@ class DomainViewSet(ApiViewSet):
     @returns(200, "Domain updated successfully.", domain=representations.domain_with_settings)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         urls = self.read_body()
-        pages = urls.pop("pages", {})
+        pages, app_links = urls.pop("pages", {}), urls.pop("app_links", {})
         codes: dict[str, Any] = {
             name: urls.pop(name) for name in ("code_length", "code_alphabet") if name in urls
         }
         domain = change_settings(
-            owner=workspace_of(request), public_id=id, urls=urls, pages=pages, codes=codes
+            owner=workspace_of(request),
+            public_id=id,
+            urls=urls,
+            pages=pages,
+            codes=codes,
+            app_links=app_links,
         )
         return {"domain": representations.domain_with_settings(domain)}
 

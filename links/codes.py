@@ -97,8 +97,8 @@ _ROUTES = "accounts admin api dashboard favicon healthz internal mcp metrics qr 
 # Files that browsers, crawlers and stores request by themselves, from every host. Requests for them do not count as
 # guesses. Never add a name that an imported link may already have: it would stop redirecting.
 _FILES = """
-    .well-known ads.txt app-ads.txt browserconfig.xml crossdomain.xml favicon.ico humans.txt manifest.json robots.txt
-    security.txt service-worker.js site.webmanifest sitemap.xml sw.js
+    .well-known ads.txt app-ads.txt browserconfig.xml crossdomain.xml favicon.ico humans.txt llms.txt manifest.json
+    robots.txt security.txt service-worker.js site.webmanifest sitemap.xml sw.js
 """
 _ICON_SIZES = ("", *(f"-{size}x{size}" for size in (57, 60, 72, 76, 114, 120, 144, 152, 167, 180)))
 _ICONS = {f"apple-touch-icon{size}{suffix}.png" for size in _ICON_SIZES for suffix in ("", "-precomposed")}

@@ -377,6 +377,7 @@ SPECTACULAR_SETTINGS = {
         "common.openapi.document.declare_security_of_all",
         "common.openapi.document.link_operations",
         "common.openapi.document.enumerate_codes",
+        "common.openapi.samples.add_samples",
         "common.openapi.document.share_headers",
     ],
 }

@@ -24,6 +24,7 @@ from links.destinations.known_links import known_links
 from links.destinations.lookup import destinations
 from links.guess_counts import guesses
 from qrcodes.drawing import drawing_queue
+from redirects import app_links
 from testing import error_bodies
 from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 from testing.accounts.admin import Operator
@@ -132,6 +133,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(state, "HEARING_SECONDS", float(DEADLINE))
     destinations().clear()
+    app_links.documents().clear()
     guesses.cache_clear()
     hear_for_an_hour()
 

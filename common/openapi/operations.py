@@ -136,6 +136,8 @@ class _TextExtension(OpenApiSerializerFieldExtension):
         schema: dict[str, Any] = {"type": "string"}
         if self.target.characters is not None:
             schema["maxLength"] = self.target.characters
+        if (pattern := getattr(self.target, "pattern", None)) is not None:
+            schema["pattern"] = f"^{pattern}$"
         if (kind := self.target.style.get("input_type")) is not None:
             schema["format"] = _FORMATS[kind]
         return schema

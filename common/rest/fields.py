@@ -72,6 +72,21 @@ class Name(Text):
         return name
 
 
+class Matching(Text):
+    """Text that matches the whole of ``pattern``, a regular expression that JavaScript reads the same way."""
+
+    def __init__(self, *, pattern: str, error_code: str, message: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.pattern, self._error_code = pattern, error_code
+        self.error_messages[error_code] = message
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not re.fullmatch(self.pattern, text):
+            self.fail(self._error_code)
+        return text
+
+
 class ColorField(Text):
     default_error_messages = {"color": "Must be a hex colour such as #1A2B3C."}
 

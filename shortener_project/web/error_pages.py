@@ -7,39 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from django.http import HttpResponse
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
 from rest_framework.request import Request
 
 from common.error_catalogue import CATALOGUE, DOCS_PATH, ErrorCode, docs_address
 from common.errors import NotFound
-from pages.responses import page
+from shortener_project.web.documents import document
+from shortener_project.web.markdown import render
+from shortener_project.web.operations import Operation, operations
 from shortener_project.web.schema import PublicDocument, described
 
-_STYLE = (
-    "body{grid-template-columns:minmax(0,1fr)}main{width:min(48rem,100% - 2rem)}"
-    "h2{font-size:1.125rem;margin:1.5rem 0 .5rem}"
-    "pre{overflow-x:auto;padding:.75rem;border:1px solid var(--line);border-radius:8px}pre code{white-space:pre}"
-    "td a{text-underline-offset:6px}table{width:100%;border-collapse:collapse;margin:1rem 0}"
-    "th,td{padding:.375rem .5rem;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}"
-)
 # In the examples, where each response has its own.
 _REQUEST_ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b76"
 
 
-class Operation(NamedTuple):
-    id: str
-    tag: str
-    summary: str
-
-
 class ErrorCodesView(PublicDocument):
     def get(self, request: Request) -> HttpResponse:
-        return _page(request, "errors/index.html", {"catalogue": CATALOGUE})
+        return document(request._request, "errors/index.html", {"catalogue": CATALOGUE, "path": DOCS_PATH})
 
 
 class ErrorCodeView(PublicDocument):
@@ -48,14 +35,14 @@ class ErrorCodeView(PublicDocument):
         if entry is None:
             raise NotFound("There is no such error code.")
         example = example_of(code, entry)
-        return _page(
-            request,
+        return document(
+            request._request,
             "errors/code.html",
             {
                 "code": code,
                 "entry": entry,
-                "cause": _marked(entry.cause),
-                "remedy": _marked(entry.remedy),
+                "cause": render(entry.cause).html,
+                "remedy": render(entry.remedy).html,
                 "example": orjson.dumps(example, option=orjson.OPT_INDENT_2).decode(),
                 "operations": [operation for operation, body in _described_errors() if body["code"] == code],
                 "field_rules": _field_rules() if code == "validation_error" else {},
@@ -69,28 +56,6 @@ def example_of(code: str, entry: ErrorCode) -> dict[str, Any]:
     other = {"success": False, "message": f"{entry.title}.", "code": code, "docs": docs_address(code)}
     shortest = min(found, key=lambda body: len(body.get("errors", ())), default=other)
     return {**shortest, "requestId": _REQUEST_ID}
-
-
-def _page(request: Request, template: str, context: Mapping[str, Any]) -> HttpResponse:
-    response = page(
-        request._request,
-        template,
-        {**context, "path": DOCS_PATH, "language": "en"},
-        added_style=_STYLE,
-        forms="'none'",
-    )
-    response["Cache-Control"] = "no-cache"
-    return response
-
-
-def _marked(text: str) -> SafeString:
-    """Markdown's marks of code as HTML."""
-    parts = text.split("`")
-    return format_html_join(
-        "",
-        "{}",
-        ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts)),
-    )
 
 
 @cache
@@ -112,7 +77,7 @@ def _field_rules() -> dict[str, Mapping[str, Any]]:
 def _examples() -> Iterator[tuple[Operation, Mapping[str, Any]]]:
     for methods in described()["paths"].values():
         for operation in methods.values():
-            named = Operation(operation["operationId"], operation["tags"][0], operation["summary"])
+            named = operations()[operation["operationId"]]
             for status, response in operation["responses"].items():
                 if status >= "400":
                     for content in response.get("content", {}).values():

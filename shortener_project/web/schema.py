@@ -21,8 +21,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from common.errors import NotFound
 from common.http.browser_headers import protect_page
 from common.openapi.generated import generate
+from shortener_project.web.documents import is_missing_document, missing_document
 
 # Only one thread does the work.
 _rendering = Lock()
@@ -54,6 +56,11 @@ class PublicDocument(APIView):
     throttle_classes = []
     # Not part of the API itself.
     schema = None
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, NotFound) and is_missing_document(self.request._request):
+            return missing_document(self.request._request)  # type: ignore[return-value] # REST framework takes both
+        return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         final: Response = super().finalize_response(request, response, *args, **kwargs)

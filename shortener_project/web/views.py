@@ -32,6 +32,7 @@ from redirects import refusals
 from redirects.request_guard import is_unknown_host, missing_page, report_unknown_host
 from redirects.views import root
 from shortener_project.running.schema import schema_problem
+from shortener_project.web.documents import is_missing_document, missing_document
 from shortener_project.web.middleware import is_on_system_host
 
 OK = "ok"
@@ -214,6 +215,8 @@ def csrf_failure(request: HttpRequest, reason: str = "", **kwargs: Any) -> HttpR
 
 
 def _respond(request: HttpRequest, error: ServiceError, refusal: Refusal) -> HttpResponse:
+    if error.status == 404 and is_missing_document(request):
+        return missing_document(request)
     if request.path_info != "/api" and not request.path_info.startswith("/api/"):
         return refuse(request, refusal)
     if is_on_system_host(request):

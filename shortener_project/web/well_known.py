@@ -20,7 +20,7 @@ SECURITY_TXT = "/.well-known/security.txt"
 _VALID_DAYS = 90
 
 
-def _on_own_hosts(view: View) -> View:
+def on_own_hosts(view: View) -> View:
     @require_safe
     @wraps(view)
     def wrapper(request: HttpRequest) -> HttpResponse:
@@ -31,7 +31,7 @@ def _on_own_hosts(view: View) -> View:
     return wrapper
 
 
-@_on_own_hosts
+@on_own_hosts
 def security_txt(request: HttpRequest) -> HttpResponse:
     """Where to report a vulnerability (RFC 9116), if the operator has set SECURITY_CONTACT."""
     if not settings.SECURITY_CONTACT:
@@ -50,7 +50,7 @@ def security_txt(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@_on_own_hosts
+@on_own_hosts
 def change_password(request: HttpRequest) -> HttpResponse:
     """Password managers lead people from here to the page that changes the password (W3C, A Well-Known URL for
     Changing Passwords).

@@ -17,6 +17,9 @@ from testing.links.routing_fields import EVERYTHING
 UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
 DOCUMENTS = {"/api/schema", "/api/docs"}
 ERROR_PAGES = {"/api/docs/errors", "/api/docs/errors/{code}"}
+GUIDE_PAGES = {
+    f"/api/docs/{name}" for name in ("guide", "guide/{name}", "operations", "operations/{name}")
+} | {"/api/"}
 
 
 @pytest.fixture

@@ -13,7 +13,10 @@ from testing.cases import Test, for_each
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
 # They return pages and a description; their errors use the envelope too.
-DOCUMENTATION = {"/api/schema", "/api/docs", "/api/docs/errors", "/api/docs/errors/{code}"}
+DOCUMENTATION = {
+    *("/api/", "/api/schema", "/api/docs", "/api/docs/errors", "/api/docs/errors/{code}"),
+    *("/api/docs/guide", "/api/docs/guide/{name}", "/api/docs/operations", "/api/docs/operations/{name}"),
+}
 # Every other route requires a credential and accepts a key as well as a token.
 FOR_ANYBODY = {"/api/auth/login", "/api/auth/refresh", *DOCUMENTATION}
 NOT_GIVEN = "Authentication credentials were not provided."

@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from common.error_catalogue import CATALOGUE, DOCS_PATH
 from common.errors import ServiceError
 from common.rest.envelope import DRF_CODES, KeyExpired
+from shortener_project.web.documents import PAGES
 from shortener_project.web.error_pages import example_of
 from testing.cases import for_each
 from testing.contract.description import described as described
@@ -29,6 +30,7 @@ APPS = [
     for path in PROJECT.glob("*/__init__.py")
     if path.parent.name not in ("tests", "testing", "bench")
 ]
+NAVIGATION = [path for _, path, _ in PAGES]
 # Their `code` belongs to a field, or to something else than an error.
 OF_FIELDS = {"ValidationError", "ErrorDetail", "FieldError"}
 # The server answers this one before Django sees the request.
@@ -123,7 +125,7 @@ def page(anonymous: APIClient, path: str) -> Page:
 
 def test_the_index_leads_to_a_page_about_every_code(anonymous: APIClient) -> None:
     index = page(anonymous, DOCS_PATH)
-    assert index.links == [*(f"{DOCS_PATH}/{code}" for code in CATALOGUE), "/api/docs"]
+    assert index.links == [*NAVIGATION, *(f"{DOCS_PATH}/{code}" for code in CATALOGUE)]
     for code, entry in CATALOGUE.items():
         shown = page(anonymous, f"{DOCS_PATH}/{code}")
         assert {entry.title, code} <= set(shown.texts)
@@ -135,9 +137,9 @@ def test_the_index_leads_to_a_page_about_every_code(anonymous: APIClient) -> Non
 def test_a_page_names_the_operations_with_the_code(anonymous: APIClient) -> None:
     shown = page(anonymous, f"{DOCS_PATH}/not_readable")
     assert shown.links == [
-        DOCS_PATH,
-        "/api/docs#/QR%20codes/downloadQrCode",
-        "/api/docs#/QR%20codes/downloadQrSheet",
+        *NAVIGATION,
+        "/api/docs/operations/downloadQrCode",
+        "/api/docs/operations/downloadQrSheet",
     ]
     assert "2 operations" in shown.texts
 

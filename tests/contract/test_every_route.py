@@ -137,6 +137,11 @@ DOCUMENTED = {
     ("DELETE", "/api/qr-designs/{id}"),
     ("GET", "/api/schema"),
     ("GET", "/api/docs"),
+    ("GET", "/api/"),
+    ("GET", "/api/docs/guide"),
+    ("GET", "/api/docs/guide/{id}"),
+    ("GET", "/api/docs/operations"),
+    ("GET", "/api/docs/operations/{id}"),
     ("GET", "/api/docs/errors"),
     ("GET", "/api/docs/errors/{id}"),
 }

@@ -120,6 +120,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
         *("CreateShareRequest", "UpdateShareRequest", "ReportMailsRequest", "UpdateEventFeedRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
+        *("AppLinksRequest", "AppleAppsRequest", "AndroidAppRequest"),
         *("SelectedExportRequest", "SealedExportRequest", "CheckRequest"),
     }
 

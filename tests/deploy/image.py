@@ -36,14 +36,20 @@ DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
 
 
 def ignored(path: str) -> bool:
-    """Whether .dockerignore excludes it; its patterns apply to the top folder unless they begin with **/."""
+    """Whether .dockerignore excludes it: the last rule that matches decides, and ! includes. Patterns apply to the
+    top folder unless they begin with **/.
+    """
     rules = [
         line for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line[:1] not in ("", "#")
     ]
     parts = path.split("/")
-    return any(
-        fnmatch.fnmatch(parts[0], rule) or (rule.startswith("**/") and rule[3:] in parts) for rule in rules
-    )
+    is_ignored = False
+    for rule in rules:
+        pattern = rule.removeprefix("!")
+        beginning = "/".join(parts[: pattern.count("/") + 1])
+        if fnmatch.fnmatch(beginning, pattern) or (pattern.startswith("**/") and pattern[3:] in parts):
+            is_ignored = not rule.startswith("!")
+    return is_ignored
 
 
 def copy_context(target: Path) -> None:

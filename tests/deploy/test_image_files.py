@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from shortener_project.web.documents import DOCUMENTS
 from testing.programs import program
 from testing.service.running import REPOSITORY
 from tests.deploy.image import DOCKERFILE, distributions, ignored
@@ -43,7 +44,10 @@ def test_only_make_run_and_the_tests_install_the_embedded_postgresql() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["tests/conftest.py", ".env", ".git/config", "var/secret_key", "README.md", "requirements-dev.txt"],
+    [
+        *("tests/conftest.py", ".env", ".git/config", "var/secret_key", "README.md", "requirements-dev.txt"),
+        *("docs/deployment.md", "docs/adr/0001-embedded-postgresql.md"),
+    ],
 )
 def test_the_image_contains_no_other_files(name: str) -> None:
     assert ignored(name)
@@ -54,6 +58,7 @@ def test_the_image_contains_no_other_files(name: str) -> None:
     [
         *("manage.py", "shortener_project/settings.py", "pyproject.toml"),
         *("requirements.txt", "requirements-embedded.txt"),
+        *(f"docs/{name}.md" for name in DOCUMENTS),
     ],
 )
 def test_the_image_contains_the_files_of_the_service(name: str) -> None:

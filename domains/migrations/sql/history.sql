@@ -5,6 +5,7 @@ INSERT INTO accounts_historyname (table_name, name, columns) VALUES
     ('domains_domain', 'notFoundUrl', '{not_found_url}'),
     ('domains_domain', 'expiredUrl', '{expired_url}'),
     ('domains_domain', 'pages', '{pages}'),
+    ('domains_domain', 'appLinks', '{app_links}'),
     ('domains_domain', 'codeLength', '{code_length}'),
     ('domains_domain', 'codeAlphabet', '{code_alphabet}');
 
