@@ -23,6 +23,7 @@ from compatible.views import (
     moment,
     workspace_in,
 )
+from links.key_limits import may_read_links
 
 # Bitly's own, which clients name by default.
 _BITLY = ("bit.ly", "j.mp")
@@ -53,8 +54,10 @@ class BitlinksView(CompatibleView):
         body = {ours: sent[theirs] for theirs, ours in _FIELDS.items() if sent.get(theirs) is not None}
         if sent.get("domain") not in (None, *_BITLY):
             body["domainId"] = domain_id_of(request, sent["domain"])
-        # Bitly shortens a URL once for each group.
-        response = CREATE.call(request, body={**body, "findIfExists": True}, headers=WHOLE)
+        if may_read_links(workspace_in(request)):
+            # Bitly shortens a URL once for each group.
+            body["findIfExists"] = True
+        response = CREATE.call(request, body=body, headers=WHOLE)
         if response.status_code >= 400:
             return self.refused(response)
         return Response(_bitlink(request, response.data["data"]["url"]), status=response.status_code)
