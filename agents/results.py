@@ -46,9 +46,9 @@ def refusal(body: Mapping[str, Any]) -> Result:
     return Result("\n".join(lines), data, is_error=True)
 
 
-def created_link(data: Mapping[str, Any]) -> Result:
-    url = data["url"]
-    return Result(f"Created {url['shortUrl']} to {_cut(url['originalUrl'])} (_id {url['_id']}).", data)
+def created_link(data: Mapping[str, Any], *, is_new: bool) -> Result:
+    url, verb = data["url"], "Created" if is_new else "Found"
+    return Result(f"{verb} {url['shortUrl']} to {_cut(url['originalUrl'])} (_id {url['_id']}).", data)
 
 
 def updated_link(data: Mapping[str, Any]) -> Result:
@@ -69,7 +69,7 @@ _OF_FOUND = (
 )
 
 
-def found_links(data: Mapping[str, Any]) -> Result:
+def found_links(data: Mapping[str, Any], cursor: str | None) -> Result:
     urls = [_picked(url, _OF_FOUND) for url in data["urls"]]
     page = data["pagination"]
     total = f"{'more than ' if page.get('totalIsCapped') else ''}{page['total']}"
@@ -78,7 +78,6 @@ def found_links(data: Mapping[str, Any]) -> Result:
         f" {url['status']}, _id {url['_id']})"
         for url in urls
     ]
-    cursor = str(page["page"] + 1) if page["page"] < page["pages"] else None
     shown = {"urls": urls, "total": page["total"], "nextCursor": cursor}
     return Result(_listed(f"{len(urls)} of {total} links.", lines, cursor), shown)
 

@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from django.urls import path
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from accounts.api_requests.permissions import HasRole
 from accounts.callers import workspace_of
@@ -47,7 +49,10 @@ _QR_CODE = Action(QrCodeViewSet, "create", "post", "/api/qr-codes")
 # `date` is the curve. The rest are groups of the API, of which one link has some.
 _DIMENSIONS = (results.DATE, *GROUPS)
 _ID = {"type": "string", "description": "The `_id` of the link, as `find_links` returns it."}
-_CURSOR = {"type": "string", "description": "The `nextCursor` of the previous result."}
+_CURSOR = {
+    "type": "string",
+    "description": "The `nextCursor` of the previous result, with the same other arguments.",
+}
 _IDEMPOTENCY_KEY = {
     "type": "string",
     "description": "Any text that is new for each object, such as a UUID. Repeating the call with the same one and the"
@@ -73,7 +78,9 @@ class Tool(NamedTuple):
 
 
 def _create_link(request: Request, arguments: Arguments) -> Result:
-    return _called(_CREATE, request, results.created_link, **_key_and_body(arguments))
+    response = _CREATE.call(request, **_key_and_body(arguments))
+    is_new = response.status_code == 201
+    return _shown(response, lambda data: results.created_link(data, is_new=is_new))
 
 
 def _update_link(request: Request, arguments: Arguments) -> Result:
@@ -82,10 +89,17 @@ def _update_link(request: Request, arguments: Arguments) -> Result:
 
 
 def _find_links(request: Request, arguments: Arguments) -> Result:
-    query = _query(arguments)
-    if (cursor := query.pop("cursor", None)) is not None:
-        query["page"] = str(_number_of(cursor))
-    return _called(_LIST, request, results.found_links, query=query)
+    response = _LIST.call(request, query=_query(arguments))
+    return _shown(response, lambda data: results.found_links(data, _next_cursor(response)))
+
+
+_NEXT = re.compile(r'[?&]cursor=([^&>]+)[^>]*>; rel="next"')
+
+
+def _next_cursor(response: Response) -> str | None:
+    """That of the header ``Link``, if the list goes on."""
+    found = _NEXT.search(response.headers.get("Link", ""))
+    return None if found is None else unquote(found[1])
 
 
 def _link_stats(request: Request, arguments: Arguments) -> Result:
@@ -150,7 +164,7 @@ TOOLS: Mapping[str, Tool] = {
         "Create a short link to a URL, with a custom code if you want one.",
         _CREATE,
         _create_link,
-        f"originalUrl customCode domainId externalId {_OF_LINKS}",
+        f"originalUrl customCode domainId externalId findIfExists {_OF_LINKS}",
         added={"idempotencyKey": _IDEMPOTENCY_KEY},
         hints=_ADDS,
     ),
@@ -252,7 +266,10 @@ def _may_use(request: Request, tool: Tool) -> bool:
 def _called(
     action: Action, request: Request, show: Callable[[Mapping[str, Any]], Result], **options: Any
 ) -> Result:
-    response = action.call(request, **options)
+    return _shown(action.call(request, **options), show)
+
+
+def _shown(response: Response, show: Callable[[Mapping[str, Any]], Result]) -> Result:
     if response.status_code >= 400:
         return results.refusal(response.data)
     return show(response.data["data"]).with_warnings(response.data)

@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from common.brand import LOGO_PATH
+from compatible.urls import routes_of
 from domains.app_links import DOCUMENTS
 from domains.views import tls_allowed
 from qrcodes.urls import image_urlpatterns
@@ -58,6 +59,7 @@ urlpatterns = [
     path("api/", include("events.urls")),
     path("api/", include("events.webhooks.urls")),
     path("", include("agents.urls")),
+    *routes_of(settings.COMPATIBLE_APIS),
     path("qr/", include(image_urlpatterns)),
     path("reports/", include("analytics.shares.urls")),
     path("dashboard", RedirectView.as_view(url=settings.LOGIN_REDIRECT_URL)),

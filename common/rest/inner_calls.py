@@ -21,13 +21,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from common.errors import LengthRequired
+from common.errors import BadBody, LengthRequired
 from common.rest.api import ApiViewSet
+from common.rest.strict_json import MAX_BODY_BYTES
 
 # What the outer request says about its own body and response.
 _OF_OUTER_REQUEST = frozenset({
     *("HTTP_ACCEPT", "HTTP_CONTENT_ENCODING", "HTTP_IDEMPOTENCY_KEY", "HTTP_PREFER"),
-    *("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"),
+    *("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_TRANSFER_ENCODING"),
 })  # fmt: skip
 
 
@@ -51,8 +52,25 @@ class CallingView(ApiViewSet):
             raise MethodNotAllowed(request.method or "")
         APIView.initial(self, request, *args, **kwargs)
         if "HTTP_TRANSFER_ENCODING" in request.META:
-            # As in `ApiViewSet.initial`.
-            raise LengthRequired
+            _read_chunks(request)
+
+
+def _read_chunks(request: Request) -> None:
+    """Give the request a length: clients that this service did not choose send bodies in chunks.
+
+    Django reads none of such a body. Raises BadBody, or LengthRequired if the server cannot tell its end, either.
+    """
+    inner, meta = cast(Any, request._request), request.META
+    if not meta.get("wsgi.input_terminated"):
+        raise LengthRequired
+    try:
+        body = meta["wsgi.input"].read(MAX_BODY_BYTES + 1)
+    except Exception:
+        # Each WSGI server has errors of its own for what is no chunk, and for a body that ends early.
+        raise BadBody("The request body is not complete, or not in valid chunks.") from None
+    meta["CONTENT_LENGTH"] = str(len(body))
+    # What Django itself sets when it has read a body.
+    inner._body, inner._read_started, inner._stream = body, True, BytesIO(body)
 
 
 class Action(NamedTuple):

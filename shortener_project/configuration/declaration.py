@@ -124,6 +124,11 @@ class Group:
             Variable(name, f"{values}, comma-separated", shown, meaning, lambda: env.words(name))
         )
 
+    def some_of(self, name: str, choices: tuple[str, ...], meaning: str) -> Variable[frozenset[str]]:
+        """Declare a variable with any number of choices, by default none."""
+        values = f"some of {', '.join(f'`{choice}`' for choice in choices)}, comma-separated"
+        return self._add(Variable(name, values, "none", meaning, lambda: env.some_of(name, choices)))
+
     def lower_case_words(self, name: str, meaning: str) -> Variable[frozenset[str]]:
         return self._add(
             Variable(

@@ -74,6 +74,14 @@ def choice(name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def some_of(name: str, choices: tuple[str, ...]) -> frozenset[str]:
+    """Any of ``choices``, in any case; none is the default."""
+    chosen = frozenset(map(str.lower, words(name)))
+    if unknown := sorted(chosen - set(choices)):
+        raise ImproperlyConfigured(f"{name} must list some of {', '.join(choices)}, not {unknown[0]!r}.")
+    return chosen
+
+
 def networks(name: str, default: str = "") -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     parsed = []
     for word in words(name, default):

@@ -419,6 +419,11 @@ CUSTOM_CODE_PUNCTUATION = accounts.flag(
     "Whether the custom codes of new links may also have `-` and `_`, such as `spring-sale`. Imported ones "
     "always may.",
 )
+COMPATIBLE_APIS = accounts.some_of(
+    "COMPATIBLE_APIS",
+    ("shlink", "bitly"),
+    "Other shorteners whose API the service also speaks, as far as programs need it to create and find links.",
+)
 LINK_QUOTA_FREE = accounts.integer(
     "LINK_QUOTA_FREE",
     0,

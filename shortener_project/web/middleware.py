@@ -65,7 +65,7 @@ class SystemHostMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        is_system = path in _SYSTEM_PAGES or path.startswith(_SYSTEM_PATHS)
+        is_system = path in _SYSTEM_PAGES or path.startswith(_SYSTEM_PATHS) or _is_of_api(path)
         if is_system and not is_on_system_host(request):
             raise Http404
         return self.get_response(request)
@@ -261,7 +261,15 @@ class InternalListenerMiddleware:
 
 # Requests of the API, by whatever protocol.
 _API = frozenset({"/api", "/mcp"})
-_PREFIXES = ("/api/", *WITH_SESSION)
+_OF_COMPATIBLE_APIS = ("/rest/", "/v4/")
+
+
+def _is_of_api(path: str) -> bool:
+    if path.startswith("/api/") or path in _API:
+        return True
+    return bool(settings.COMPATIBLE_APIS) and path.startswith(_OF_COMPATIBLE_APIS)
+
+
 _FORMAT = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -271,7 +279,7 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        if not path.startswith(_PREFIXES) and path not in _API:
+        if not path.startswith(WITH_SESSION) and not _is_of_api(path):
             return self.get_response(request)
         identifier = _identifier(request.META)
         token = request_id.set(identifier)
@@ -305,7 +313,7 @@ class ApiRequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info not in _API and not request.path_info.startswith("/api/"):
+        if not _is_of_api(request.path_info):
             return self.get_response(request)
         started = time.perf_counter()
         response = self.get_response(request)

@@ -166,6 +166,8 @@ def test_a_repeated_creation_creates_nothing_twice(api: APIClient) -> None:
     first, again = (data_of(call_tool(api, "create_link", **arguments)) for _ in range(2))
     assert first == again
     assert data_of(call_tool(api, "find_links"))["total"] == 1
+    found = call_tool(api, "create_link", originalUrl="https://example.com/", findIfExists=True)
+    assert text_of(found).startswith(f"Found {first['url']['shortUrl']} to https://example.com/ (")
     other = call_tool(api, "create_link", **{**arguments, "originalUrl": "https://example.com/other"})
     assert other["structuredContent"]["code"] == "idempotency_mismatch"
     bad = call_tool(api, "create_link", **{**arguments, "idempotencyKey": "a\nb"})
@@ -205,10 +207,11 @@ def test_lists_are_short_and_go_on(api: APIClient, make_link: MakeLink) -> None:
     assert [url["_id"] for url in data_of(first)["urls"]] == [links[2]["_id"], links[1]["_id"]]
     assert [len(url["originalUrl"]) for url in data_of(first)["urls"]] == [300, 300]
     assert text_of(first).splitlines()[0] == "2 of 3 links."
-    assert text_of(first).splitlines()[-1] == "More with cursor 2."
+    assert text_of(first).splitlines()[-1] == f"More with cursor {data_of(first)['nextCursor']}."
+    make_link()
     rest = call_tool(api, "find_links", limit=2, cursor=data_of(first)["nextCursor"])
     assert [url["_id"] for url in data_of(rest)["urls"]] == [links[0]["_id"]]
-    assert data_of(rest)["nextCursor"] is None
+    assert (data_of(rest)["total"], data_of(rest)["nextCursor"]) == (4, None)
     tagged = call_tool(api, "find_links", tags=["a", "b"], status="active")
     assert data_of(tagged)["total"] == 2
     wrong = call_tool(api, "find_links", cursor="x")

@@ -103,6 +103,15 @@ def test_unknown_choice_is_rejected(environment: pytest.MonkeyPatch) -> None:
         )
 
 
+def test_some_of_the_choices(environment: pytest.MonkeyPatch) -> None:
+    assert env.some_of(NAME, ("text", "json")) == frozenset()
+    environment.setenv(NAME, " JSON , text,json")
+    assert env.some_of(NAME, ("text", "json")) == {"text", "json"}
+    environment.setenv(NAME, "json,xml")
+    wrong = f"{NAME} must list some of text, json, not 'xml'."
+    assert refusal(lambda: env.some_of(NAME, ("text", "json"))) == wrong
+
+
 def given_value() -> str:
     return os.environ[NAME]
 
