@@ -13,8 +13,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 _INTRODUCTION = """\
 # Configuration
 
-Environment variables configure the service. All of them have defaults that suit a trial on one machine. A value that
-cannot be parsed stops the start with a one-line message; `manage.py check --deploy` reports risky combinations.
+Environment variables configure the service; the defaults suit a trial on one machine. A value that cannot be parsed
+stops the start with a message; `manage.py check --deploy` reports risky combinations.
 
 This page is generated: edit `shortener_project/configuration/variables.py` and run `make docs`.
 """

@@ -64,9 +64,8 @@ SECRET_KEY = database.text(
 )
 SECRET_KEY_FALLBACKS = database.words(
     "SECRET_KEY_FALLBACKS",
-    "Former secrets: API keys and second factors sealed with them stay readable. A login with a code seals the "
-    "account's second factors with `SECRET_KEY`. After the removal of a former secret, accounts that used no code "
-    "meanwhile need `manage.py remove_second_factors`.",
+    "Former secrets: API keys and second factors sealed with them stay readable ([when to remove "
+    "one](security-model.md#keys)).",
     values="secrets",
 )
 # `database.set_command_timeouts` sets the defaults of this variable and the next two for each kind of process.
@@ -116,8 +115,7 @@ CORS_ALLOWED_ORIGINS = proxies.origins(
 processes = Group("Processes and memory")
 SMALL = processes.flag(
     "SMALL",
-    "Whether this host is small: one processor and 512 MB of memory. It sets the defaults of `WEB_CONCURRENCY`, "
-    "`API_CONCURRENCY` and `DESTINATIONS_MB`, and the sizes of the embedded PostgreSQL, as on such a host.",
+    "Whether to size workers, caches and the embedded PostgreSQL for one processor and 512 MB of memory.",
 )
 
 
@@ -158,8 +156,7 @@ API_QUEUE_SECONDS = processes.integer(
 SILENCE_SECONDS = processes.integer(
     "SILENCE_SECONDS",
     60,
-    "Restart a process of this host that has shown no sign of life for so many seconds beyond the time limit of its "
-    "SQL statements.",
+    "Restart a process without a sign of life for so many seconds beyond the time limit of its SQL statements.",
     minimum=5,
 )
 CONNECTIONS_PER_ADDRESS = processes.integer(
@@ -177,21 +174,18 @@ DESTINATIONS_MB = processes.integer(
 FAST_LANE = processes.choice(
     "FAST_LANE",
     ("yes", "no"),
-    "`yes`: serve most redirects in an event loop, without Django. `no`: serve everything with gunicorn's `gthread` "
-    "workers. Both answer the same.",
+    "`yes`: serve most redirects in an event loop, without Django. `no`: all by gunicorn's `gthread` workers.",
 )
 COMPILED_LOOP = processes.choice(
     "COMPILED_LOOP",
     ("auto", "off"),
-    "`auto`: serve known links with the compiled event loop if it is installed (`make accelerate`). `off`: always use "
-    "Python. Both do the same.",
+    "`auto`: serve known links with the compiled loop if it is installed (`make accelerate`). `off`: never.",
 )
 STALE_SECONDS = processes.integer(
     "STALE_SECONDS",
     3_600,
-    "While the database is unreachable, how long in seconds this host redirects the links that it has cached, counted "
-    "from the last contact with the database, or from an earlier loss of contact if the host has not read the link "
-    "again since.",
+    "Seconds from the last contact with the database for which this host follows links that it knows, or from an "
+    "earlier loss of contact if it has not read the link again since.",
 )
 
 clicks = Group("Clicks and locations")
@@ -257,7 +251,7 @@ OUTBOUND_PLAIN_HTTP = outbound.flag(
 OUTBOUND_CONTACT = outbound.text(
     "OUTBOUND_CONTACT",
     lambda: str(BASE_URL.read()),
-    "Where the owner of a host that is called finds who calls; a part of the user agent.",
+    "Contact in the user agent, for owners of hosts that are called.",
     values="URL or e-mail address",
     shown="`BASE_URL`",
 )
@@ -266,8 +260,8 @@ sign_in = Group("Sign-in and mail")
 EMAIL_URL = sign_in.mail_server(
     "EMAIL_URL",
     "Server that sends the mails, such as `smtp://user:password@mail.example.com`. `smtp` uses STARTTLS on port 587, "
-    "its default, and no TLS on other ports; `smtps` uses TLS; `console:` prints the mails. Without it, people who "
-    "forget their password have to ask the operator.",
+    "its default, and no TLS on other ports; `smtps` uses TLS; `console:` prints the mails. Without it, forgotten "
+    "passwords are for the operator.",
 )
 EMAIL_FROM = sign_in.text(
     "EMAIL_FROM",
@@ -280,8 +274,7 @@ SIGNUP = sign_in.choice(
     "SIGNUP",
     ("off", "invited", "open"),
     "Who can create an account on the page for sign-up: nobody, people whose address has an invitation to a "
-    "workspace, or everybody. `invited` and `open` need `EMAIL_URL`, because a mailed link proves the address "
-    "first. The page of an invitation always creates one.",
+    "workspace, or everybody. `invited` and `open` need `EMAIL_URL`. The page of an invitation always creates one.",
 )
 OIDC_ISSUER = sign_in.text(
     "OIDC_ISSUER",
@@ -305,8 +298,8 @@ OIDC_ALLOWED_DOMAINS = sign_in.lower_case_words(
 OIDC_STAFF_GROUP = sign_in.text(
     "OIDC_STAFF_GROUP",
     "",
-    "Value of the provider's claim `groups` that makes people staff. Each login with the provider grants or revokes "
-    "it, except for superusers. It holds only in sessions that were opened with the provider.",
+    "Value of the provider's claim `groups` that makes people staff. [What it "
+    "grants](operators.md#single-sign-on).",
 )
 OIDC_LOGOUT = sign_in.flag(
     "OIDC_LOGOUT",
@@ -327,8 +320,7 @@ REQUIRE_2FA = sign_in.choice(
 brand = Group("Appearance")
 BRAND_NAME = brand.brand_name(
     "BRAND_NAME",
-    "Name of the company on the dashboard, the admin, the sign-in pages and the pages of links (refusals, passwords, "
-    "previews), and in the subject and signature of mails.",
+    "Name of the company on the dashboard, the admin and all other pages, and in the subject and signature of mails.",
     values=f"at most {MAX_BRAND_NAME} characters",
 )
 BRAND_LOGO = brand.logo(
@@ -338,9 +330,8 @@ BRAND_LOGO = brand.logo(
 )
 BRAND_COLOR = brand.color(
     "BRAND_COLOR",
-    "Colour of buttons and links on the same pages, and of the header of the admin. They use a darker or lighter "
-    "shade where its contrast is below 4.5:1. QR codes without a colour in the request also get it, if every "
-    "reader can read it on white.",
+    "Colour of buttons and links on the same pages, and of the admin's header, in another shade where the contrast is "
+    "below 4.5:1; also of QR codes without a colour in the request, if every reader can read it on white.",
 )
 
 accounts = Group("Accounts and limits")
