@@ -71,7 +71,9 @@ def read_message(body: bytes) -> Message:
     except BadBody as error:
         raise RpcError(INVALID_REQUEST if _is_json(body) else PARSE_ERROR, error.message) from None
     identifier, method, params = value.get("id"), value.get("method"), value.get("params", {})
-    is_identified = isinstance(identifier, str | int) and not isinstance(identifier, bool)
+    # Responses repeat it, and JSON's writer knows no larger numbers.
+    is_number = isinstance(identifier, int) and not isinstance(identifier, bool) and abs(identifier) < 2**63
+    is_identified = isinstance(identifier, str) or is_number
     if (
         value.get("jsonrpc") != "2.0"
         or not isinstance(method, str)

@@ -88,6 +88,7 @@ def test_lists_say_how_long_they_may_be_kept_in_the_current_revision_only(api: A
         (b'{"jsonrpc": "2.0", "id": 1, "method": 1}', (400, None, -32600)),
         (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', (400, None, -32600)),
         (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', (400, None, -32600)),
+        (b'{"jsonrpc": "2.0", "id": 1%s, "method": "ping"}' % (b"0" * 30), (400, None, -32600)),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', (400, None, -32600)),
         # A response, which no client has to send.
         (b'{"jsonrpc": "2.0", "id": 1, "result": {}}', (400, None, -32600)),

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -274,3 +275,37 @@ def test_domains_are_listed_with_their_ids(api: APIClient, settings: Settings) -
     result = call_tool(api, "list_domains")
     assert data_of(result)["domains"][0] == {"id": "base", "shortUrl": settings.BASE_URL, "isDefault": True}
     assert text_of(result).splitlines()[1] == f"- {settings.BASE_URL} (id base)"
+
+
+HOSTILE = [
+    None,
+    True,
+    -1,
+    1e300,
+    10**30,
+    "",
+    "\u202e",
+    "x" * 2_500,
+    "../..",
+    "%00",
+    [],
+    [[]],
+    {},
+    {"a": [None]},
+]
+
+
+@pytest.mark.slow
+@for_each(("tool",), [(name,) for name in TOOLS])
+def test_any_value_of_an_argument_is_refused_by_the_tool(
+    api: APIClient, make_link: MakeLink, tool: str
+) -> None:
+    identifier = make_link()["_id"]
+    names = input_schemas()[tool]["properties"].keys() - {"id"}
+    for value in HOSTILE:
+        for arguments in (
+            dict.fromkeys([*names, "id"], value),
+            {**dict.fromkeys(names, value), "id": identifier},
+        ):
+            # Also a result, if all that it has means the same as nothing.
+            call_tool(api, tool, **arguments)

@@ -88,6 +88,28 @@ def test_errors_have_their_form(client: APIClient, sent: dict[str, Any], status:
     assert body["description"]
 
 
+@for_each(
+    ("value",),
+    [(None,), (True,), (-1,), (10**30,), ("",), ("x" * 5_000,), ("%00/..",), ([],), ([[]],), ({},)],
+)
+def test_no_value_is_an_error_of_the_service(client: APIClient, settings: Settings, value: Any) -> None:
+    settings.COMPATIBLE_APIS = frozenset({"bitly", "shlink"})
+    sent = {"long_url": LONG["long_url"], "title": value, "tags": value, "domain": value, "bitlink_id": value}
+    theirs = {"longUrl": LONG["long_url"], "customSlug": value, "maxVisits": value, "domain": value}
+    query = {"page": value, "itemsPerPage": value, "orderBy": value, "domain": value, "tags[]": [value]}
+    for response in (
+        client.post("/v4/bitlinks", sent),
+        client.post("/v4/shorten", {"long_url": value}),
+        client.post("/v4/expand", sent),
+        client.get(f"/v4/bitlinks/{value}"),
+        client.post("/rest/v3/short-urls", theirs),
+        client.post("/rest/v3/short-urls", {**theirs, "domain": None}),
+        client.get("/rest/v3/short-urls", {name: str(value) for name, value in query.items()}),
+        client.get("/rest/v3/short-urls/x", {"domain": str(value)}),
+    ):
+        assert response.status_code < 500
+
+
 def test_links_of_others_are_unknown(strange_api: APIClient, make_link: MakeLink) -> None:
     make_link(customCode="spring")
     for response in (
