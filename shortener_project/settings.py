@@ -326,7 +326,9 @@ LOGGING: dict[str, Any] = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "URL shortener",
     "DESCRIPTION": (
-        "Short links, their statistics and the credentials to manage them.\n\n"
+        f"Short links, their statistics and the credentials to manage them. [A guide]({BASE_URL}/api/docs/guide) "
+        f"explains them, and each operation has [samples]({BASE_URL}/api/docs/operations) in curl, Python and "
+        "JavaScript.\n\n"
         "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`, whose `code` "
         f"has [a page]({BASE_URL}/api/docs/errors). With `Accept: application/problem+json`, errors are problem "
         "details (RFC 9457). "

@@ -1,5 +1,5 @@
-"""The samples of operations run as they stand, in a shell, in Python and in node: every one that reads, and those of
-creations. Only the address of the service and the variables, which each sample names, are the test's.
+"""The samples of operations run as they stand, in a shell, in Python and in node: every one that reads, creates or
+changes an object, but none that deletes. Only the address of the service and the variables are the test's.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from testing.contract.description import described as described
 from testing.pages.browser import address as address
 from testing.programs import program
 
-# The creations that need what no example has: a member's acceptance, or a message that was sent.
-NOT_RUN = {"resendDelivery"}
+# They need what no example has: a message that was sent, another member, another key.
+NOT_RUN = {"resendDelivery", "updateMember", "updateKey"}
 # Run the file argv[1 + n] with the variables argv[2 + n], one after the other in the same process, and print the names
 # of those that fail with the reason.
 PYTHON = """
@@ -99,7 +99,7 @@ def samples(described: dict[str, Any], label: str, value: Values, service: str) 
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
             creates = method == "post" and "201" in operation["responses"]
-            if (method == "get" or creates) and operation["operationId"] not in NOT_RUN:
+            if (method in ("get", "put", "patch") or creates) and operation["operationId"] not in NOT_RUN:
                 (source,) = (each["source"] for each in operation["x-codeSamples"] if each["label"] == label)
                 variables = {name: value(path, name) for name in operation["x-sampleVariables"]}
                 assert all(name in source for name in variables)

@@ -59,6 +59,7 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
     }
     settings = ("rootUrl", "notFoundUrl", "expiredUrl", "codeLength", "codeAlphabet")
     no_settings = {**dict.fromkeys(settings), "pages": dict.fromkeys(PAGES)}
+    no_settings["appLinks"] = {"apple": None, "android": []}
     shown = api.get(f"/api/domains/{domain['_id']}").json()
     assert shown == {"success": True, "data": {"domain": domain | no_settings}}
     listed = {key: value for key, value in domain.items() if key != "dnsRecords"}

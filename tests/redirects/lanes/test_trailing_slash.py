@@ -22,7 +22,7 @@ from testing.redirects.visits import request, visit
 MakeLink = Callable[..., dict[str, Any]]
 
 # The routes that are a page on the service's own host. Two of them lead to the login.
-PAGES = {"accounts": b" 302 ", "admin": b" 302 ", "dashboard": b" 200 "}
+PAGES = {"accounts": b" 302 ", "api": b" 200 ", "admin": b" 302 ", "dashboard": b" 200 "}
 
 
 @pytest.mark.parametrize("host", ["sho.rt", CUSTOM_HOST])
