@@ -57,6 +57,7 @@ def test_domains(api: APIClient) -> None:
         "notFoundUrl": None,
         "expiredUrl": None,
         "pages": {},
+        "appLinks": {},
         "codeLength": None,
         "codeAlphabet": None,
     }
