@@ -291,7 +291,8 @@ CHANGE = Representation(
         "actor",
         _actor_of,
         allow_null=True,
-        help_text="Null for the service, an operator, a deleted account, and on a page before a login.",
+        help_text="Null for a key of the workspace, the service, an operator, a deleted account, and on a page"
+        " before a login.",
     ),
     Field(
         "via",

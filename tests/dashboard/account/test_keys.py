@@ -30,6 +30,28 @@ def confirm(page: Page, name: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
 
 
+def test_an_admin_creates_a_key_of_the_team(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
+    workspace = team(alice)
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/keys?workspace={workspace.public_id}")
+        page.get_by_label("Name").fill("Deploy")
+        page.get_by_label("Manage the workspace, its members and invitations").check()
+        page.get_by_label("Belongs to the workspace and stays when you leave it").check()
+        expect(page.get_by_label("Manage the workspace, its members and invitations")).to_have_count(0)
+        page.get_by_role("button", name="Create key").click()
+        expect(page.locator("[data-key]")).to_contain_text("Belongs to the workspace")
+        expect(page.get_by_role("button", name="Replace the key Deploy")).to_be_visible()
+        page.goto(f"{address}/dashboard/keys")
+        expect(page.get_by_text("No keys yet.")).to_be_visible()
+        expect(page.get_by_label("Belongs to the workspace and stays when you leave it")).to_have_count(0)
+        assert visit.errors() == []
+    key = ScopedKey.objects.get()
+    assert (key.user, key.workspace, key.scope_list) == (None, workspace, [Scope.URLS_READ])
+
+
 def test_a_key_is_created_with_scopes_and_shown_once(
     signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
