@@ -444,6 +444,41 @@ class ScopedKey(models.Model):
         return scopes_of(self.scopes)
 
 
+class LoggedRequest(models.Model):
+    """An API request of a key, for the owners of its workspace: no body, no address and no query.
+
+    Workers write them in batches, see `accounts.request_log`. A migration creates the foreign key, with ON DELETE
+    CASCADE.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    owner = models.ForeignKey(
+        Workspace,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+        db_comment="The workspace in which the key acted.",
+    )
+    key_id = models.UUIDField(
+        null=True, db_comment="API id of the key with scopes; it may be deleted. Null: an account's own key."
+    )
+    method = models.CharField(max_length=10, db_comment="HTTP method.")
+    route = models.CharField(max_length=200, db_comment="Path in the API's description: /api/urls/{id}.")
+    status = models.PositiveSmallIntegerField(db_comment="HTTP status.")
+    code = models.CharField(max_length=60, null=True, db_comment="Code of the error. Null: without an error.")
+    request_id = models.CharField(max_length=64, db_comment="X-Request-ID.")
+    milliseconds = models.FloatField(db_comment="How long the service took.")
+    responded_at = models.DateTimeField(db_comment="Time of the response.")
+
+    class Meta:
+        db_table_comment = "API requests of keys."
+        indexes = [models.Index(fields=["owner", "id"], name="loggedrequest_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route} {self.status}"
+
+
 class HistorySize(models.Model):
     """About the size of a history: of its rows, those that were deleted for their age may still be counted.
 

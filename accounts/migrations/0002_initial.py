@@ -109,6 +109,25 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='LoggedRequest',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('owner', models.ForeignKey(db_comment='The workspace in which the key acted.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.workspace')),
+                    ('key_id', models.UUIDField(db_comment="API id of the key with scopes; it may be deleted. Null: an account's own key.", null=True)),
+                    ('method', models.CharField(db_comment='HTTP method.', max_length=10)),
+                    ('route', models.CharField(db_comment="Path in the API's description: /api/urls/{id}.", max_length=200)),
+                    ('status', models.PositiveSmallIntegerField(db_comment='HTTP status.')),
+                    ('code', models.CharField(db_comment='Code of the error. Null: without an error.', max_length=60, null=True)),
+                    ('request_id', models.CharField(db_comment='X-Request-ID.', max_length=64)),
+                    ('milliseconds', models.FloatField(db_comment='How long the service took.')),
+                    ('responded_at', models.DateTimeField(db_comment='Time of the response.')),
+                ],
+                options={
+                    'db_table_comment': 'API requests of keys.',
+                    'indexes': [models.Index(fields=['owner', 'id'], name='loggedrequest_owner')],
+                },
+            ),
+            migrations.CreateModel(
                 name='HistorySize',
                 fields=[
                     ('owner', models.OneToOneField(db_comment='The workspace.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='accounts.workspace')),
