@@ -9,7 +9,6 @@ from threading import BoundedSemaphore, Event, Lock
 
 from django.db import Error
 
-from accounts.models import User
 from common.errors import ServiceError, TooManyAttempts
 from limits.rates import acquire_lease, release_lease
 
@@ -42,12 +41,12 @@ TOO_MANY_CALLS = TooManyAtOnce(PER_ACCOUNT)
 
 
 @contextmanager
-def costly_call(user: User) -> Iterator[None]:
-    """Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
+def costly_call(caller: int) -> Iterator[None]:
+    """``caller``: the id of a `Caller`. Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
     if not PROCESS_PLACES.acquire(blocking=False):
         raise TooManyAtOnce(PER_PROCESS)
     try:
-        with _leased(f"costly calls of {user.pk}", PER_ACCOUNT, LEASE_SECONDS):
+        with _leased(f"costly calls of {caller}", PER_ACCOUNT, LEASE_SECONDS):
             yield
     finally:
         PROCESS_PLACES.release()

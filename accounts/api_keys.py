@@ -21,17 +21,18 @@ from secrets import choice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextChoices
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy
 
 from accounts.caps import lock_count
 from accounts.history import authored_transaction
 from accounts.mails import notify
-from accounts.models import Member, ScopedKey, User, Workspace
+from accounts.models import ScopedKey, User, Workspace
 from accounts.rights import (
     ACCOUNT_KEY_PREFIX,
     KEY_PREFIXES,
+    MEMBER_SCOPES,
     SCOPED_KEY_PREFIX,
     WORKSPACE_SCOPES,
     Role,
@@ -39,6 +40,7 @@ from accounts.rights import (
     scopes_of,
 )
 from accounts.sessions.lifecycle import require_recent_login
+from accounts.workspaces import require_member
 from common import secrets
 from common.database import prepared_cursor, read_first
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
@@ -98,7 +100,7 @@ def read_row(query: str, key: str, **values: Any) -> tuple[Any, ...] | None:
     return read_first(read)
 
 
-# For each member of a workspace. One member could use up a limit of the whole workspace.
+# For each member of a workspace, and for the workspace's own. One member could use up a limit of all.
 MAX_KEYS = 50
 MAX_GRACE_SECONDS = 7 * 24 * 60 * 60
 
@@ -108,9 +110,30 @@ class TooManyKeys(Forbidden):
     message = f"A member may have at most {MAX_KEYS} keys in a workspace. Delete one first."
 
 
+class TooManyWorkspaceKeys(Forbidden):
+    code = "quota_exceeded"
+    message = f"A workspace may have at most {MAX_KEYS} keys of its own. Delete one first."
+
+
 class KeyOfAnother(Forbidden):
     code = "key_of_another"
-    message = "Only the member who created a key can change or rotate it. You can delete it."
+    message = "Only the member to whom a key belongs can change or rotate it. You can delete it."
+
+
+class KeyOwner(TextChoices):
+    """To whom a key belongs: with whose rights it acts, and with what it ends."""
+
+    MEMBER = "member", "The member who creates it"
+    WORKSPACE = "workspace", "The workspace"
+
+
+PERSONAL_WORKSPACE = FieldError(
+    "belongsTo", "personal", "A personal workspace has no keys of its own: it ends with your account."
+)
+_CREATED = gettext_lazy("A new API key was created in your account.")
+_CREATED_FOR_WORKSPACE = gettext_lazy("With your account, an API key of a workspace was created.")
+_REPLACED = gettext_lazy("An API key of your account was replaced.")
+_REPLACED_OF_WORKSPACE = gettext_lazy("With your account, an API key of a workspace was replaced.")
 
 
 class NewKey(NamedTuple):
@@ -129,15 +152,20 @@ def create_key(
     domain_id: int | None = None,
     only_own: bool = False,
     expires_at: datetime | None = None,
+    belongs_to: KeyOwner = KeyOwner.MEMBER,
 ) -> NewKey:
     """``domain_id`` is the primary key of a domain that the caller has locked.
 
-    Raises InvalidFields, TooManyKeys, or NotFound if the creator is no longer a member.
+    Raises InvalidFields, TooManyKeys, NotFound if the creator is no longer a member, or for a key of
+    the workspace, TooManyWorkspaceKeys or RoleRequired.
     """
+    is_members = belongs_to == KeyOwner.MEMBER
+    if workspace.is_personal and not is_members:
+        raise InvalidFields([PERSONAL_WORKSPACE])
     text = new_key(SCOPED_KEY_PREFIX)
     key = ScopedKey(
         workspace=workspace,
-        user=creator,
+        user=creator if is_members else None,
         name=name,
         scopes=bits_of(scopes),
         domain_id=domain_id,
@@ -149,14 +177,11 @@ def create_key(
     with authored_transaction():
         # The removal of a member takes the same lock.
         lock_count(workspace)
-        if not Member.objects.filter(workspace=workspace, user=creator).exists():
-            raise NotFound("Workspace not found.")
-        if ScopedKey.objects.filter(workspace=workspace, user=creator).count() >= MAX_KEYS:
-            raise TooManyKeys
+        require_member(workspace, creator, Role.VIEWER if is_members else Role.ADMIN)
+        if ScopedKey.objects.filter(workspace=workspace, user=key.user).count() >= MAX_KEYS:
+            raise TooManyKeys if is_members else TooManyWorkspaceKeys
         key.save(force_insert=True)
-        notify(
-            creator, gettext_lazy("New API key"), gettext_lazy("A new API key was created in your account.")
-        )
+        notify(creator, gettext_lazy("New API key"), _CREATED if is_members else _CREATED_FOR_WORKSPACE)
     key.refresh_from_db(fields=["created_at"])
     return NewKey(key, text)
 
@@ -210,7 +235,7 @@ def rotate_key(
         notify(
             account,
             gettext_lazy("API key replaced"),
-            gettext_lazy("An API key of your account was replaced."),
+            _REPLACED if key.user_id is not None else _REPLACED_OF_WORKSPACE,
         )
     return NewKey(key, text)
 
@@ -224,11 +249,14 @@ def delete_key(*, workspace: Workspace, account: User, role: Role, public_id: UU
 
 
 def _lock_own(workspace: Workspace, account: User, role: Role, public_id: UUID) -> ScopedKey:
+    """The key, locked. For one of the workspace, the account's role is read again: the new key outlives it."""
     keys_seen = visible_keys(workspace, account, role).select_for_update(of=("self",))
     key = keys_seen.filter(public_id=public_id).first()
     if key is None:
         raise NotFound("Key not found.")
-    if key.user_id != account.pk:
+    if key.user_id is None:
+        require_member(workspace, account, Role.ADMIN)
+    elif key.user_id != account.pk:
         raise KeyOfAnother
     return key
 
@@ -244,7 +272,15 @@ def _allows_more(key: ScopedKey, former: ScopedKey) -> bool:
 
 
 def _refuse_contradiction(key: ScopedKey) -> None:
-    """A key that is limited to some links cannot have a scope that concerns the whole workspace."""
+    """A key that is limited to some links cannot have a scope that concerns the whole workspace.
+
+    One without a member cannot have a scope that acts in the name of a member.
+    """
+    if key.user is None and (
+        of_members := [scope for scope in scopes_of(key.scopes) if scope in MEMBER_SCOPES]
+    ):
+        message = f"A key of the workspace cannot have the scope {of_members[0]}."
+        raise InvalidFields([FieldError("scopes", "needs_member", message)])
     refused = [scope for scope in scopes_of(key.scopes) if scope in WORKSPACE_SCOPES]
     if refused and (key.domain_id is not None or key.only_own):
         message = f"A key with domainId or onlyOwn cannot have the scope {refused[0]}."
@@ -258,6 +294,6 @@ def list_keys(workspace: Workspace, account: User, role: Role, *, window: Window
 
 
 def visible_keys(workspace: Workspace, account: User, role: Role) -> QuerySet[ScopedKey]:
-    """The account's own keys of this workspace, newest first. An admin sees those of all members."""
+    """The account's own keys of this workspace, newest first. Admins see all of the workspace."""
     keys = ScopedKey.objects.filter(workspace=workspace).select_related("user").order_by("-id")
     return keys if role.includes(Role.ADMIN) else keys.filter(user=account)

@@ -40,13 +40,14 @@ HIGHEST_COUNT = "(SELECT requests, reset FROM count ORDER BY requests DESC LIMIT
 class Caller(NamedTuple):
     """The result of authentication.
 
+    ``account`` is None for a key that belongs to its workspace.
     ``workspace`` and ``role`` are None if the request names a workspace of which the account is not a member.
     ``counted`` is the count of the caller's requests if authentication counted this one, ``session`` the primary
     key of the session if it was by token, and ``key`` the key with scopes if it was by one. A key with scopes always
     has its workspace, and no role if the request names another one.
     """
 
-    account: User
+    account: User | None
     workspace: Workspace | None
     role: Role | None
     counted: Count | None = None
@@ -54,31 +55,52 @@ class Caller(NamedTuple):
     key: CallerKey | None = None
 
     @property
+    def id(self) -> int:
+        """The number of the account or, for a key that belongs to its workspace, that of the workspace.
+
+        It is also the number of a workspace: a personal one has the number of its account, and no team has that of an
+        account.
+        """
+        return int(cast("User | Workspace", self.account or self.workspace).pk)
+
+    @property
     def subjects(self) -> list[bytes]:
         """The owners of the request limits, as subjects of `limits.rates`."""
-        owners = [self.account.pk] if self.workspace is None else charged_workspaces(self.workspace)
+        owners = [self.id] if self.workspace is None else charged_workspaces(self.workspace)
         return [int(owner).to_bytes(8, "big", signed=True) for owner in owners]
 
     @property
     def plan(self) -> str:
-        return self.account.plan if self.workspace is None else self.workspace.plan
+        return cast(User, self.account).plan if self.workspace is None else self.workspace.plan
+
+
+def caller_of(request: Request) -> Caller:
+    """Only for views that require a credential."""
+    return cast(Caller, request.auth)
 
 
 def account_of(request: Request) -> User:
-    """The caller's account. Only for views that require a credential."""
-    return cast(User, request.user)
+    """The caller's account. Only for actions that no key of a workspace can call: see `MEMBER_SCOPES`."""
+    account = caller_of(request).account
+    assert account is not None  # noqa: S101 # `HasRole` has refused such a caller
+    return account
+
+
+def author_of(request: Request) -> User | None:
+    """The caller's account; None for a key that belongs to its workspace. Only for views that require a credential."""
+    return caller_of(request).account
 
 
 def workspace_of(request: Request) -> Workspace:
     """The workspace in which the caller acts. Only for actions that require a role."""
-    workspace = cast(Caller, request.auth).workspace
+    workspace = caller_of(request).workspace
     assert workspace is not None  # noqa: S101 # `HasRole` has refused such a caller
     return workspace
 
 
 def session_of(request: Request) -> int:
     """The primary key of the caller's session. Only for views that take nothing but a token."""
-    session = cast(Caller, request.auth).session
+    session = caller_of(request).session
     assert session is not None  # noqa: S101 # the view accepts tokens only
     return session
 
@@ -96,7 +118,7 @@ def personal_workspace(account: User) -> Workspace:
     return instances.saved(Workspace, columns, {"account": account})
 
 
-def read_membership(account: User, row: Sequence[Any]) -> tuple[Workspace | None, Role | None]:
+def read_membership(account: User | None, row: Sequence[Any]) -> tuple[Workspace | None, Role | None]:
     """``row`` has the columns of `MEMBERSHIP`: nulls if the account is not a member."""
     *values, role = row
     if role is None:

@@ -351,12 +351,18 @@ class Session(models.Model):
 class StoredResponse(models.Model):
     """The response to a request with an idempotency key, committed together with the request's work.
 
-    Sealed and bound to the account, the key and the request, so that it opens only for the same request.
+    Sealed and bound to the owner, the key and the request, so that it opens only for the same request. A migration
+    creates the foreign key, with ON DELETE CASCADE.
     """
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     owner = models.ForeignKey(
-        User, on_delete=models.CASCADE, db_index=False, db_comment="The account that sent the request."
+        Workspace,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+        db_comment="The personal workspace of the account that sent the request, or the workspace of its key.",
     )
     key_digest = models.BinaryField(max_length=32, db_comment="Digest of the Idempotency-Key.")
     sealed = models.BinaryField(db_comment="The response, encrypted.")
@@ -373,10 +379,11 @@ MAX_KEY_NAME = 100
 
 
 class ScopedKey(models.Model):
-    """A key that acts for its creator in one workspace, with some of the creator's permissions there.
+    """A key that acts in one workspace: for a member, with some of the member's permissions, or for the workspace.
 
-    A migration adds a foreign key from workspace and creator to the membership, so the end of a membership deletes the
-    member's keys of this workspace. Another one does the same for the domain.
+    One of the workspace has no account, so it outlives the membership of its creator. A migration adds a foreign key
+    from workspace and member to the membership, so the end of a membership deletes the member's keys of this
+    workspace. Another one does the same for the domain.
     """
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
@@ -391,8 +398,9 @@ class ScopedKey(models.Model):
     user = models.ForeignKey(
         "accounts.User",
         on_delete=models.CASCADE,
+        null=True,
         related_name="scoped_keys",
-        db_comment="The member who created it, and for whom it acts.",
+        db_comment="The member who created it, and for whom it acts. Null: it belongs to the workspace.",
     )
     name = models.CharField(max_length=MAX_KEY_NAME, db_comment="For people.")
     scopes = models.PositiveSmallIntegerField(
@@ -434,6 +442,41 @@ class ScopedKey(models.Model):
     @property
     def scope_list(self) -> list[Scope]:
         return scopes_of(self.scopes)
+
+
+class LoggedRequest(models.Model):
+    """An API request of a key, for the owners of its workspace: no body, no address and no query.
+
+    Workers write them in batches, see `accounts.request_log`. A migration creates the foreign key, with ON DELETE
+    CASCADE.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    owner = models.ForeignKey(
+        Workspace,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+        db_comment="The workspace in which the key acted.",
+    )
+    key_id = models.UUIDField(
+        null=True, db_comment="API id of the key with scopes; it may be deleted. Null: an account's own key."
+    )
+    method = models.CharField(max_length=10, db_comment="HTTP method.")
+    route = models.CharField(max_length=200, db_comment="Path in the API's description: /api/urls/{id}.")
+    status = models.PositiveSmallIntegerField(db_comment="HTTP status.")
+    code = models.CharField(max_length=60, null=True, db_comment="Code of the error. Null: without an error.")
+    request_id = models.CharField(max_length=64, db_comment="X-Request-ID.")
+    milliseconds = models.FloatField(db_comment="How long the service took.")
+    responded_at = models.DateTimeField(db_comment="Time of the response.")
+
+    class Meta:
+        db_table_comment = "API requests of keys."
+        indexes = [models.Index(fields=["owner", "id"], name="loggedrequest_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route} {self.status}"
 
 
 class HistorySize(models.Model):
@@ -484,7 +527,7 @@ class Change(models.Model):
         related_name="+",
         db_constraint=False,
         db_index=False,
-        db_comment="The account that made the change; it may be deleted. Null: the service.",
+        db_comment="The account that made the change; it may be deleted. Null: the service or a workspace's key.",
     )
     via = models.CharField(
         max_length=10,

@@ -71,7 +71,6 @@ PARTS = {
 # By model. Changes in workspaces that the account has left are part of their histories.
 EXCLUDED = {
     "accounts.PasskeyHandle": "A random number, which passkeys carry instead of the account's number.",
-    "accounts.StoredResponse": "Encrypted for a repetition of the same request, and deleted after a day.",
     "account.EmailConfirmation": _SECRET,
     "socialaccount.SocialToken": _SECRET,
     "analytics.ReportMail": "GET /api/analytics/report-mails has it for each workspace.",

@@ -291,7 +291,8 @@ CHANGE = Representation(
         "actor",
         _actor_of,
         allow_null=True,
-        help_text="Null for the service, an operator, a deleted account, and on a page before a login.",
+        help_text="Null for a key of the workspace, the service, an operator, a deleted account, and on a page"
+        " before a login.",
     ),
     Field(
         "via",
@@ -310,12 +311,12 @@ CHANGE = Representation(
         "requestId", "request_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b76", "The `X-Request-ID`. May be empty."
     ),
 )
-_PAGE = Representation(
+CURSOR_PAGE = Representation(
     "HistoryPagination",
     number("limit", None, 20, min_value=1),
     text("nextCursor", None, None, "Null on the last page.", allow_null=True),
 )
-CHANGE_PAGE = (CHANGE.listed("changes"), _PAGE.nested("pagination"))
+CHANGE_PAGE = (CHANGE.listed("changes"), CURSOR_PAGE.nested("pagination"))
 
 
 def change_page(page: ChangePage, limit: int) -> dict[str, Any]:

@@ -83,6 +83,10 @@ WORKSPACE_SCOPES = frozenset(
     {Scope.DOMAINS_WRITE, Scope.MEMBERS_READ, Scope.MEMBERS_WRITE, Scope.WEBHOOKS_WRITE, Scope.URLS_MOVE}
 )
 
+# They act in the name of a member, so a key that belongs to a workspace cannot have them. With the first, a removed
+# member who copied such a key could return.
+MEMBER_SCOPES = frozenset({Scope.MEMBERS_WRITE, Scope.URLS_MOVE})
+
 
 def bits_of(scopes: Iterable[str]) -> int:
     bits = 0

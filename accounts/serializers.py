@@ -171,7 +171,7 @@ class InviteSerializer(serializers.Serializer[Any]):
 NO_ID = "Must be an id."
 
 
-class _Id(Text):
+class IdField(Text):
     default_error_messages = {"id": NO_ID}
 
     def to_internal_value(self, data: Any) -> UUID:  # type: ignore[override] # the id, not its text
@@ -192,6 +192,6 @@ class HistoryQuery(serializers.Serializer[Any]):
 
 
 class AuditQuery(HistoryQuery):
-    actor = _Id(source="actor_id", required=False, characters=36, help_text="The `_id` of an account.")
+    actor = IdField(source="actor_id", required=False, characters=36, help_text="The `_id` of an account.")
     action = Text(required=False, characters=40, help_text="Such as `link.updated`.")
-    object = _Id(source="object_id", required=False, characters=36, help_text="The `_id` of an object.")
+    object = IdField(source="object_id", required=False, characters=36, help_text="The `_id` of an object.")

@@ -1,6 +1,7 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
+from accounts.request_log.views import RequestLogViewSet
 from accounts.views import (
     AcceptanceViewSet,
     AccountViewSet,
@@ -20,6 +21,7 @@ router.register("auth", TokenViewSet, basename="token")
 router.register("auth", ApiKeyViewSet, basename="api-key")
 router.register("auth", AccountViewSet, basename="account")
 router.register("audit", AuditViewSet, basename="audit")
+router.register("requests", RequestLogViewSet, basename="request")
 _WORKSPACE = "workspaces/<str:id>"
 urlpatterns = [
     path("auth/me", ProfileViewSet.as_view({"get": "retrieve", "patch": "partial_update"}), name="profile"),

@@ -13,7 +13,7 @@ from accounts import invitations, selectors, services, workspaces
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
-from accounts.callers import Caller, account_of, require_role, session_of, workspace_of
+from accounts.callers import Caller, account_of, caller_of, require_role, session_of, workspace_of
 from accounts.history import list_changes
 from accounts.models import EndReason, Member, Session, Workspace
 from accounts.personal_data import omissions, personal_data
@@ -63,6 +63,7 @@ from accounts.sessions import lifecycle
 from accounts.sessions.lifecycle import live_sessions, require_recent_login
 from common.errors import NotFound, WorkspaceNotFound
 from common.http.client_address import address_of_client
+from common.ids import parse_public_id
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import iso_utc
@@ -121,7 +122,7 @@ class ProfileViewSet(TokenOnlyViewSet):
     def export(self, request: Request) -> dict[str, Any]:
         require_recent_login(session_of(request))
         user = account_of(request)
-        with costly_call(user):
+        with costly_call(user.pk):
             return {
                 "exportedAt": iso_utc(timezone.now()),
                 "parts": personal_data(user),
@@ -194,8 +195,8 @@ class _InWorkspace(ApiViewSet):
             return
         if self.action in self.bodies:
             self.read_body()
-        membership = selectors.find_membership(account_of(request), kwargs["id"])
-        if membership is None or not _is_reachable(request, membership):
+        membership = _membership(caller_of(request), kwargs["id"])
+        if membership is None:
             raise WorkspaceNotFound
         self.membership = membership
         require_role(Role(membership.role), Role.OWNER if self.concerns_owners() else access.role)
@@ -207,10 +208,16 @@ class _InWorkspace(ApiViewSet):
         return False
 
 
-def _is_reachable(request: Request, membership: Member) -> bool:
-    """A key with scopes reaches its own workspace only."""
-    caller = cast(Caller, request.auth)
-    return caller.key is None or membership.workspace_id == cast(Workspace, caller.workspace).pk
+def _membership(caller: Caller, public_id: str) -> Member | None:
+    """The caller as a member of the workspace with this id. A key with scopes reaches its own workspace only."""
+    if caller.account is None:
+        its = cast(Workspace, caller.workspace)
+        # Not stored: nobody is the member.
+        return Member(workspace=its, role=Role.ADMIN) if parse_public_id(public_id) == its.public_id else None
+    membership = selectors.find_membership(caller.account, public_id)
+    if membership is None or caller.key is None:
+        return membership
+    return membership if membership.workspace_id == cast(Workspace, caller.workspace).pk else None
 
 
 @describe_workspaces

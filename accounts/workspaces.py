@@ -16,7 +16,7 @@ from django.dispatch import Signal
 from accounts.callers import require_role
 from accounts.caps import limits_owner, lock_account, lock_count
 from accounts.history import authored_transaction, name_author, record_change
-from accounts.models import Invitation, Member, User, Workspace
+from accounts.models import Invitation, Member, ScopedKey, User, Workspace
 from accounts.rights import Plan, Role
 from common.database import execute, fetch, in_one_transaction
 from common.errors import Conflict, Forbidden, NotFound, RoleRequired, WorkspaceNotFound
@@ -170,6 +170,8 @@ def _delete(workspace: Workspace, actor: User) -> None:
     heir = actor.pk if owner == workspace.pk else owner
     workspace_deleted.send(sender=Workspace, workspace=workspace, heir=heir)
     Invitation.objects.filter(workspace=workspace).delete()
+    # Those of members end with the memberships.
+    ScopedKey.objects.filter(workspace=workspace, user=None).delete()
     Member.objects.filter(workspace=workspace).delete()
     execute(_DELETE, [workspace.pk])
     execute("SET CONSTRAINTS ALL IMMEDIATE")

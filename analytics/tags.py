@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 
 from accounts.admission import costly_call
-from accounts.callers import account_of, require_scope, workspace_of
+from accounts.callers import caller_of, require_scope, workspace_of
 from accounts.rights import Role, Scope
 from analytics.reports.tags import clicks_of_tags
 from analytics.representations import clicks_of_tag, listed_tag
@@ -36,7 +36,7 @@ class TagListViewSet(ApiViewSet):
         if has_range:
             require_scope(owner, Scope.ANALYTICS_READ)
         if query["with_clicks"]:
-            self.request_stack.enter_context(costly_call(account_of(request)))
+            self.request_stack.enter_context(costly_call(caller_of(request).id))
         window = self.window(query)
         page = list_tags(owner, window, **{name: query[name] for name in _OF_LIST})
         tags = [shown_tag(row) for row in page.rows]

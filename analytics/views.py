@@ -75,7 +75,7 @@ class DomainAnalyticsViewSet(ApiViewSet):
     def unknown_codes(self, request: Request, id: str) -> dict[str, Any] | HttpResponseBase:
         query, workspace = self.read_query(), workspace_of(request)
         # The default domain belongs to no workspace, so a key that is limited to one does not concern it.
-        is_base = id == BASE_ID and account_of(request).is_staff and workspace.key is None
+        is_base = id == BASE_ID and workspace.key is None and account_of(request).is_staff
         domain = None if is_base else get_domain(workspace, id)
         requested = requested_range(query)
         if query["file_format"] != JSON:

@@ -20,6 +20,7 @@ PAGES = {
     "workspaces": "workspaces/page.js",
     "workspaces/<uuid:id>": "workspaces/workspace_page.js",
     "keys": "keys/page.js",
+    "keys/requests": "keys/requests_page.js",
     "tags": "tags/page.js",
     "utm-templates": "utm/page.js",
     "webhooks": "webhooks/page.js",

@@ -8,6 +8,7 @@ from typing import Any
 
 from rest_framework.fields import CharField, ChoiceField, ListField
 
+from accounts.api_keys import KeyOwner
 from accounts.models import ScopedKey
 from accounts.representations import code_settings
 from accounts.rights import Scope
@@ -175,7 +176,18 @@ key_object = Representation(
         allow_null=True,
     ),
     moment("createdAt", "created_at", "2026-01-05T09:30:00Z"),
-    _creator.nested("creator", lambda key: _creator(key.user)),
+    choice(
+        "belongsTo",
+        lambda key: KeyOwner.WORKSPACE if key.user is None else KeyOwner.MEMBER,
+        KeyOwner.values,
+        KeyOwner.MEMBER.value,
+    ),
+    _creator.nested(
+        "creator",
+        lambda key: None if key.user is None else _creator(key.user),
+        allow_null=True,
+        help_text="The member to whom it belongs. Null for a key of the workspace.",
+    ),
 )
 new_key_object = Representation(
     "NewKey", *key_object.fields, text("apiKey", None, EXAMPLE_KEY, "The key itself. It is shown only here.")

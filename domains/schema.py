@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.api_keys import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
+from accounts.api_keys import (
+    MAX_GRACE_SECONDS,
+    MAX_KEYS,
+    PERSONAL_WORKSPACE,
+    KeyOfAnother,
+    KeyOwner,
+    TooManyKeys,
+    TooManyWorkspaceKeys,
+)
 from accounts.caps import CapReached
-from accounts.rights import WORKSPACE_SCOPES, Scope
+from accounts.rights import MEMBER_SCOPES, WORKSPACE_SCOPES, Role, Scope
 from accounts.schema import CONFIRMATION
 from accounts.sessions.lifecycle import ConfirmationRequired
-from common.errors import InvalidFields, NotFound, TooManyAttempts
+from common.errors import InvalidFields, NotFound, RoleRequired, TooManyAttempts
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
@@ -158,6 +166,7 @@ describe_domains = describe(
 
 
 name_choices("Scope", Scope.values)
+name_choices("KeyOwner", KeyOwner.values)
 for _name, _serializer in {
     "CreateKey": CreateKeySerializer,
     "UpdateKey": UpdateKeySerializer,
@@ -171,6 +180,7 @@ _ERRORS = [
     invalid("name", "blank", "This field may not be blank."),
     invalid("name", "direction", DIRECTION_REFUSED),
     invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
+    invalid("scopes", "needs_member", "A key of the workspace cannot have the scope members:write."),
     invalid("scopes", "invalid_choice", f'"x" is not a valid choice. {one_of(Scope.values)}'),
     NotFound("Domain not found."),
 ]
@@ -182,7 +192,7 @@ describe_keys = describe(
         "listKeys",
         "List the keys with scopes of the workspace page by page, newest first.",
         "One page, without the keys themselves; empty past the last page.",
-        description="Admins of a workspace see the keys of all members, others their own."
+        description="Admins of a workspace see its own keys and those of all members, others theirs."
         " The account's own API key is not in the list: see GET /api/auth/api-key.",
         errors=[invalid("page", "too_deep", TOO_DEEP)],
     ),
@@ -191,16 +201,22 @@ describe_keys = describe(
         "Create a key with scopes.",
         "The key. Save `apiKey`: it is not shown again.",
         description="The key acts in the workspace of this call, for you and with at most"
-        " your role there. It ends with your membership. Each call requires one scope, and none includes another:"
-        f" {_SCOPES}. A key with `domainId` works only with that domain"
+        " your role there. It ends with your membership. With `belongsTo: workspace`, which admins of a team can"
+        " choose, it outlives your membership instead, acts with the rights of an admin within its scopes, and has no"
+        " account, so what it creates has no `creator`. It cannot have"
+        f" {' or '.join(f'`{scope.value}`' for scope in Scope if scope in MEMBER_SCOPES)}. Each call requires one"
+        f" scope, and none includes another: {_SCOPES}. A key with `domainId` works only with that domain"
         " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
-        f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",
+        f" {MAX_KEYS} keys in a workspace, and the workspace as many of its own.{CONFIRMATION}",
         examples=[{"name": "Nightly import", "scopes": ["urls:read", "urls:write"]}],
         errors=[
             *_ERRORS,
             invalid("expiresAt", "past", "Must be in the future."),
+            InvalidFields([PERSONAL_WORKSPACE]),
+            RoleRequired(Role.ADMIN),
             TooManyKeys(),
+            TooManyWorkspaceKeys(),
             ConfirmationRequired(),
         ],
     ),
@@ -209,9 +225,9 @@ describe_keys = describe(
         "Change a key with scopes.",
         "The key.",
         description="Omitted fields keep their value. You can send back the whole object:"
-        " read-only fields are ignored. The change is in force before this response. Only the member who created the"
-        " key can change it. Changes that let the key do more, such as a further scope or a later expiry, need a"
-        " recent login." + CONFIRMATION,
+        " read-only fields are ignored. The change is in force before this response. Only the member to whom the"
+        " key belongs can change it, and admins those of the workspace. Changes that let the key do more, such as a"
+        " further scope or a later expiry, need a recent login." + CONFIRMATION,
         examples=[{"name": "Weekly import", "scopes": ["urls:write"]}],
         errors=[*_ERRORS, KeyOfAnother(), ConfirmationRequired()],
     ),
@@ -220,7 +236,7 @@ describe_keys = describe(
         "Delete a key with scopes.",
         "The key no longer works.",
         description="All workers and hosts reject the key before this response. Admins of"
-        " a workspace can delete the keys of all members.",
+        " a workspace can delete its own keys and those of all members.",
     ),
     rotate=Operation(
         "rotateKey",
@@ -228,7 +244,8 @@ describe_keys = describe(
         "The key. Save `apiKey`: it is not shown again.",
         description="The former key keeps working for `graceSeconds`, at most"
         f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
-        " stops working at once. Only the member who created the key can rotate it." + CONFIRMATION,
+        " stops working at once. Only the member to whom the key belongs can rotate it, and admins those of the"
+        " workspace." + CONFIRMATION,
         examples=[{"graceSeconds": 3600}],
         errors=[
             invalid(

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from accounts.api_keys import MAX_GRACE_SECONDS
+from accounts.api_keys import MAX_GRACE_SECONDS, KeyOwner
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
 from accounts.serializers import code_alphabet_field, code_length_field
@@ -176,6 +176,12 @@ class CreateKeySerializer(serializers.Serializer[Any]):
     domainId = Text(required=False, allow_null=True, max_length=36, source="domain_id", help_text=_DOMAIN)
     onlyOwn = Boolean(required=False, source="only_own")
     expiresAt = _Expiry(required=False, allow_null=True, source="expires_at")
+    belongsTo = choice_field(
+        choices=KeyOwner.values,
+        required=False,
+        source="belongs_to",
+        help_text="`workspace` needs the role `admin` in the workspace of a team. Default `member`: you.",
+    )
 
 
 class UpdateKeySerializer(serializers.Serializer[Any]):

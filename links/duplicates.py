@@ -23,7 +23,12 @@ _SERIALIZER = DuplicateLinkSerializer()
 
 
 def duplicate_link(
-    *, owner: Workspace, public_id: str, creator: User, changes: Mapping[str, Any], sent: Collection[str]
+    *,
+    owner: Workspace,
+    public_id: str,
+    creator: User | None,
+    changes: Mapping[str, Any],
+    sent: Collection[str],
 ) -> Link:
     """A new link with the settings of another one, except for the ``changes``.
 

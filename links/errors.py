@@ -82,6 +82,8 @@ _NAMELESS = {AuthMethod.OPERATOR: "an operator", AuthMethod.SERVICE: "the servic
 
 def _name(change: Change, actor: User | None) -> str:
     if actor is None:
+        if change.actor_id is None and change.via == AuthMethod.API_KEY:
+            return "a key of the workspace"
         return _NAMELESS.get(AuthMethod(change.via), "a deleted account")
     return person(actor)
 

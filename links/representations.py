@@ -250,7 +250,7 @@ MOVED_URL = WHOLE_URL.pick("MovedUrl", "_id")
 _changeable = Representation("", _TITLE, _TAGS, _IS_ACTIVE, *_CHANGEABLE)
 
 
-def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
+def whole_link(link: Link, owner: Workspace, account: User | None) -> dict[str, Any]:
     """Every field except the password, of which only ``hasPassword`` is shown. ``account`` reads the link.
 
     A link of a personal workspace without a stored creator is of the workspace's account, which alone can read it.
@@ -269,9 +269,9 @@ def version_of(link: Link, shown: Mapping[str, Any], *, is_new: bool = False) ->
     return Version(link.updated_at, blake2b(state.encode(), digest_size=6).hexdigest())
 
 
-def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User) -> list[dict[str, Any]]:
+def listed_links(rows: Iterable[LinkRow], owner: Workspace, account: User | None) -> list[dict[str, Any]]:
     """Rows of a list that ``account`` reads, with the same creators as `whole_link`."""
-    unnamed = _CREATOR(account) if owner.is_personal else None
+    unnamed = _CREATOR(account) if owner.is_personal and account is not None else None
     return [
         {**listed_link(row), "creator": unnamed if row.creator is None else _CREATOR(row.creator)}
         for row in rows

@@ -7,7 +7,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from accounts.api_requests.idempotency import idempotent
-from accounts.callers import account_of, workspace_of
+from accounts.callers import author_of, caller_of, workspace_of
 from accounts.password_hashing import admit_password_of_account
 from accounts.representations import CHANGE_PAGE, account_age, change_page
 from accounts.rights import Role, Scope
@@ -92,7 +92,7 @@ class LinkViewSet(ApiViewSet):
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
         page = self.paginate(listed, window)
-        urls = representations.listed_links(listed.rows, owner, account_of(request))
+        urls = representations.listed_links(listed.rows, owner, author_of(request))
         return {"urls": urls, "pagination": page}
 
     @idempotent
@@ -105,8 +105,8 @@ class LinkViewSet(ApiViewSet):
     )
     def create(self, request: Request) -> tuple[dict[str, Any], Version]:
         fields, is_new = self.read_body(), True
-        with admit_password_of_account(account_of(request).pk, fields):
-            named: dict[str, Any] = {"owner": workspace_of(request), "creator": account_of(request)}
+        with admit_password_of_account(caller_of(request).id, fields):
+            named: dict[str, Any] = {"owner": workspace_of(request), "creator": author_of(request)}
             if fields.pop("find_if_exists", False):
                 link, is_new = services.find_or_create_link(**named, **fields)
             else:
@@ -119,7 +119,7 @@ class LinkViewSet(ApiViewSet):
         url = representations.created_link(link) if is_new else representations.found_link(link)
         if may_read_links(workspace) and self.prefers_representation:
             link = selectors.get_link(workspace, str(link.public_id))
-            url = representations.whole_link(link, workspace, account_of(request))
+            url = representations.whole_link(link, workspace, author_of(request))
         values = {"url": url, "domain": domain, **({} if is_new else FOUND)}
         return values, representations.version_of(link, url, is_new=is_new)
 
@@ -135,11 +135,11 @@ class LinkViewSet(ApiViewSet):
     )
     def duplicate(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
         changes = self.read_body()
-        with admit_password_of_account(account_of(request).pk, changes):
+        with admit_password_of_account(caller_of(request).id, changes):
             link = duplicate_link(
                 owner=workspace_of(request),
                 public_id=id,
-                creator=account_of(request),
+                creator=author_of(request),
                 changes=changes,
                 sent=set(request.data),
             )
@@ -149,7 +149,7 @@ class LinkViewSet(ApiViewSet):
     def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
         owner = workspace_of(request)
         link = selectors.get_link(owner, selectors.id_of(owner, id))
-        url = representations.whole_link(link, owner, account_of(request))
+        url = representations.whole_link(link, owner, author_of(request))
         return {"url": url}, representations.version_of(link, url)
 
     @returns(200, "URL updated successfully.", url=representations.UPDATED_URL, has_etag=True)
@@ -162,8 +162,8 @@ class LinkViewSet(ApiViewSet):
 
     def _update(self, request: Request, public_id: str) -> tuple[dict[str, Any], Version]:
         changes, versions = self.read_body(), required_versions(request)
-        owner, account = workspace_of(request), account_of(request)
-        with admit_password_of_account(account.pk, changes):
+        owner, account = workspace_of(request), author_of(request)
+        with admit_password_of_account(caller_of(request).id, changes):
             link = services.update_link(
                 owner=owner,
                 public_id=selectors.id_of(owner, public_id),
@@ -192,8 +192,8 @@ class LinkViewSet(ApiViewSet):
         has_etag=True,
     )
     def upsert(self, request: Request) -> tuple[dict[str, Any], Version]:
-        fields, owner, account = self.read_body(), workspace_of(request), account_of(request)
-        with admit_password_of_account(account.pk, fields):
+        fields, owner, account = self.read_body(), workspace_of(request), author_of(request)
+        with admit_password_of_account(caller_of(request).id, fields):
             link, is_new = services.upsert_link(
                 owner=owner,
                 creator=account,
@@ -268,7 +268,7 @@ class LookUpViewSet(ApiViewSet):
     def resolve(self, request: Request) -> tuple[dict[str, Any], Version]:
         owner = workspace_of(request)
         link = link_at_short_url(owner, **self.read_query())
-        url = representations.whole_link(link, owner, account_of(request))
+        url = representations.whole_link(link, owner, author_of(request))
         return {"url": url}, representations.version_of(link, url)
 
 
@@ -306,7 +306,7 @@ class LinkHistoryViewSet(ApiViewSet):
     def undelete(self, request: Request, id: str) -> tuple[dict[str, Any], Version]:
         owner = workspace_of(request)
         link = services.undelete_link(owner=owner, public_id=id)
-        url = representations.whole_link(link, owner, account_of(request))
+        url = representations.whole_link(link, owner, author_of(request))
         return {"url": url}, representations.version_of(link, url)
 
     @action(detail=True, methods=["post"], url_path="history/<str:changeId>/restore")

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
-from accounts.callers import account_of, workspace_of
+from accounts.callers import caller_of, workspace_of
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.rest.access import Access
@@ -61,7 +61,7 @@ class QrCodeViewSet(ApiViewSet):
 
     def before_body(self, request: Request) -> None:
         if self.action == "sheet":
-            self.request_stack.enter_context(costly_call(account_of(request)))
+            self.request_stack.enter_context(costly_call(caller_of(request).id))
 
     @returns(200, qrCodes=[representations.qr_code], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:

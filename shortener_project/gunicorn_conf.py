@@ -35,6 +35,8 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 # The worker class needs the loaded apps.
 import_module("shortener_project.wsgi")
 build_rules()
+# Only workers log requests for owners: neither tests nor commands.
+import_module("accounts.request_log.recorder").enable()
 
 if settings.FAST_LANE:
     from fastlane import door

@@ -59,7 +59,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     via = AuthMethod.API_KEY
 
-    def authenticate(self, request: Request) -> tuple[User, Caller] | None:
+    def authenticate(self, request: Request) -> tuple[User | None, Caller] | None:
         key = request.META.get("HTTP_X_API_KEY")
         if key is None:
             scheme, key = _authorization(request)
@@ -97,7 +97,7 @@ class BearerAuthentication(BaseAuthentication):
     def __init__(self, *, is_only_method: bool = False) -> None:
         self._is_only_method = is_only_method
 
-    def authenticate(self, request: Request) -> tuple[User, Caller] | None:
+    def authenticate(self, request: Request) -> tuple[User | None, Caller] | None:
         scheme, token = _authorization(request)
         if scheme.startswith(KEY_PREFIXES) or token.startswith(KEY_PREFIXES):
             raise AuthenticationFailed(_NO_KEY if self._is_only_method else _MISPLACED_KEY)
@@ -255,21 +255,23 @@ _COUNTED_OF_SCOPED = f"""
 SELECT int8send(key_workspace) FROM caller WHERE NOT is_expired AND key_plan <> ALL (%(unlimited)s::text[])
 UNION ALL {CHARGED_OWNER.format(workspace="key_workspace", source="current", plan="key_plan", account="account_id")}
 """  # noqa: S608 # composed of constants
-# The membership is read with every request, so the key never has more than its creator's current role. The statement
-# also records the use, as that of tokens does. It saves three fifths of the processor time of reading or changing a
-# link, and more of creating one, compared with the ORM.
+# The membership is read with every request, so a member's key never has more than the member's current role. One of
+# the workspace has no member, and the role of an admin. The statement also records the use, as that of tokens does. It
+# saves three fifths of the processor time of reading or changing a link, and more of creating one, compared with the
+# ORM.
 CALLER_OF_SCOPED_KEY = f"""
 WITH key AS ({_FIND_SCOPED}), caller AS (
     SELECT k.id AS key_id, k.public_id AS key_public_id, k.scopes, k.domain_id, k.only_own,
         k.expires_at IS NOT NULL AND k.expires_at <= statement_timestamp() AS is_expired,
-        {", ".join(f"u.{name}" for name in _FIELDS)}, {", ".join(f"w.{name}" for name in COLUMNS)}, m.role,
+        {", ".join(f"u.{name}" for name in _FIELDS)}, {", ".join(f"w.{name}" for name in COLUMNS)},
+        coalesce(m.role, '{Role.ADMIN}') AS role,
         k.workspace_id AS key_workspace, coalesce(w.plan, u.plan) AS key_plan,
         k.last_used_at IS NULL OR k.last_used_at < statement_timestamp() - interval '{USE_SECONDS} s' AS is_first_use
     FROM key k
-    JOIN accounts_user u ON u.id = k.user_id
-    JOIN accounts_member m ON m.workspace_id = k.workspace_id AND m.user_id = k.user_id
     JOIN accounts_workspace w ON w.id = k.workspace_id
-    WHERE u.is_active
+    LEFT JOIN accounts_user u ON u.id = k.user_id
+    LEFT JOIN accounts_member m ON m.workspace_id = k.workspace_id AND m.user_id = k.user_id
+    WHERE k.user_id IS NULL OR (u.is_active AND m.role IS NOT NULL)
 ), used AS (
     UPDATE accounts_scopedkey s SET last_used_at = statement_timestamp() FROM caller
     WHERE s.id = caller.key_id AND caller.is_first_use AND NOT caller.is_expired AND (
@@ -281,7 +283,10 @@ WITH key AS ({_FIND_SCOPED}), caller AS (
 ), count AS ({counting(_COUNTED_OF_SCOPED)})
 SELECT caller.*, requests, reset FROM caller LEFT JOIN {HIGHEST_COUNT} highest ON true
 """  # noqa: S608 # composed of constants
-_IS_SCOPED_KEY = f"SELECT FROM ({_FIND_SCOPED}) k JOIN accounts_user u ON u.id = k.user_id WHERE u.is_active"
+_IS_SCOPED_KEY = f"""
+SELECT FROM ({_FIND_SCOPED}) k LEFT JOIN accounts_user u ON u.id = k.user_id WHERE k.user_id IS NULL OR u.is_active
+"""
+_ACCOUNT_ID = _FIELDS.index("id")
 # The first columns: those of `CallerKey`, and whether the key has expired.
 _OF_KEY = 6
 
@@ -300,9 +305,11 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
         raise KeyExpired
     # The statement itself uses the columns in between.
     fields, (requests, reset) = row[_OF_KEY:-5], row[-2:]
-    account = instances.saved(User, dict(zip(_FIELDS, fields, strict=False)))
+    account = None
+    if fields[_ACCOUNT_ID] is not None:
+        account = instances.saved(User, dict(zip(_FIELDS, fields, strict=False)))
     acts_in, role = read_membership(account, fields[len(_FIELDS) :])
-    assert acts_in is not None  # noqa: S101 # the statement joins the membership
+    assert acts_in is not None  # noqa: S101 # the statement joins the workspace
     acts_in.key = CallerKey(*of_key)
     if workspace is not None and parse_public_id(workspace) != acts_in.public_id:
         role = None
@@ -311,5 +318,5 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
 
 
 def is_scoped_key(key: str) -> bool:
-    """Whether it is a key of an active account, without counting a request."""
+    """Whether it is a key of an active account or of a workspace, without counting a request."""
     return api_keys.read_row(_IS_SCOPED_KEY, key) is not None

@@ -3,8 +3,8 @@
 One transaction commits both the changes and the response of a request. So after a crash at any point, either both are
 stored and a retry returns the stored response, or neither is and a retry executes the request.
 
-Every stored response stays valid for 24 hours. Their size is limited for each account: at the limit, new keys are
-refused and nothing is evicted.
+Every stored response stays valid for 24 hours. Their size is limited for each account, and each workspace with keys of
+its own: at the limit, new keys are refused and nothing is evicted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from django.db.models.functions import Now
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.callers import Caller, account_of
-from accounts.models import StoredResponse, User
+from accounts.callers import Caller, caller_of, personal_workspace
+from accounts.models import StoredResponse, Workspace
 from common import secrets
 from common.database import fetch, in_one_transaction
 from common.errors import Conflict, FieldError, InvalidFields, ServiceError, TooManyAttempts
@@ -67,7 +67,7 @@ _sums: dict[int, _Sum] = {}
 _sums_lock = Lock()
 
 
-def require_space(owner: User) -> None:
+def require_space(owner: Workspace) -> None:
     """Raises StoredResponsesFull if the stored responses take IDEMPOTENCY_MB or more.
 
     The last response may exceed the limit, and so may responses that other processes added since the last query.
@@ -88,7 +88,7 @@ def require_space(owner: User) -> None:
         raise StoredResponsesFull(oldest_expires_in, limit=limit)
 
 
-def _add_size(owner: User, size: int) -> None:
+def _add_size(owner: Workspace, size: int) -> None:
     with _sums_lock:
         total = _sums.get(owner.pk)
         if total is not None:
@@ -131,9 +131,9 @@ ERRORS = (BadKey(), RequestInProgress(), KeyMismatch(), StoredResponsesFull(3_60
 
 
 class Key(NamedTuple):
-    """An idempotency key: the account, the digest of the key and the digest of the request."""
+    """An idempotency key: the caller's workspace (`_owner`), the digest of the key and the digest of the request."""
 
-    owner: User
+    owner: Workspace
     digest: bytes
     request: bytes
 
@@ -221,15 +221,21 @@ def _lock(key: Key) -> None:
         raise RequestInProgress
 
 
+def _owner(caller: Caller) -> Workspace:
+    """The account's personal workspace wherever it acts, or that of a key without an account."""
+    owner = caller.workspace if caller.account is None else personal_workspace(caller.account)
+    return cast(Workspace, owner)
+
+
 def _key(name: str, request: Request) -> Key:
     # Not orjson: it rejects numbers with too many digits. Sort the keys: their order is irrelevant.
     body = json.dumps(request.data, sort_keys=True, separators=(",", ":"))
     # A personal workspace adds nothing: requests need not name it.
-    caller = cast(Caller, request.auth)
+    caller = caller_of(request)
     workspace = caller.workspace
     named = "" if workspace is None or workspace.is_personal else f" {workspace.public_id}"
     if caller.key is not None:
         # Another key of the account may not read the response.
         named += f" key {caller.key.id}"
     digest = hashlib.sha256(f"{request.method} {request.path}{named}\n{body}".encode()).digest()
-    return Key(account_of(request), hashlib.sha256(name.encode()).digest(), digest)
+    return Key(_owner(caller), hashlib.sha256(name.encode()).digest(), digest)

@@ -76,20 +76,6 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
-                name='StoredResponse',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('owner', models.ForeignKey(db_comment='The account that sent the request.', db_index=False, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
-                    ('key_digest', models.BinaryField(db_comment='Digest of the Idempotency-Key.', max_length=32)),
-                    ('sealed', models.BinaryField(db_comment='The response, encrypted.')),
-                    ('created_at', models.DateTimeField(db_comment='When the request was committed.', db_default=django.db.models.functions.datetime.Now(), db_index=True)),
-                ],
-                options={
-                    'db_table_comment': 'Stored responses to requests with an Idempotency-Key.',
-                    'constraints': [models.UniqueConstraint(fields=('owner', 'key_digest'), name='idempotent_once')],
-                },
-            ),
-            migrations.CreateModel(
                 name='Workspace',
                 fields=[
                     ('id', models.BigIntegerField(db_comment='Internal key, from the sequence of the accounts.', primary_key=True, serialize=False)),
@@ -106,6 +92,39 @@ class Migration(migrations.Migration):
                 options={
                     'db_table_comment': 'Workspaces: the owners of links, domains and QR codes.',
                     'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('account', models.F('id')), ('account__isnull', False), ('team_plan', None)), models.Q(('account', None), ('team_plan__isnull', False)), _connector='OR'), name='workspace_personal_or_team')],
+                },
+            ),
+            migrations.CreateModel(
+                name='StoredResponse',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('owner', models.ForeignKey(db_comment='The personal workspace of the account that sent the request, or the workspace of its key.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.workspace')),
+                    ('key_digest', models.BinaryField(db_comment='Digest of the Idempotency-Key.', max_length=32)),
+                    ('sealed', models.BinaryField(db_comment='The response, encrypted.')),
+                    ('created_at', models.DateTimeField(db_comment='When the request was committed.', db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+                ],
+                options={
+                    'db_table_comment': 'Stored responses to requests with an Idempotency-Key.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'key_digest'), name='idempotent_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='LoggedRequest',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('owner', models.ForeignKey(db_comment='The workspace in which the key acted.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.workspace')),
+                    ('key_id', models.UUIDField(db_comment="API id of the key with scopes; it may be deleted. Null: an account's own key.", null=True)),
+                    ('method', models.CharField(db_comment='HTTP method.', max_length=10)),
+                    ('route', models.CharField(db_comment="Path in the API's description: /api/urls/{id}.", max_length=200)),
+                    ('status', models.PositiveSmallIntegerField(db_comment='HTTP status.')),
+                    ('code', models.CharField(db_comment='Code of the error. Null: without an error.', max_length=60, null=True)),
+                    ('request_id', models.CharField(db_comment='X-Request-ID.', max_length=64)),
+                    ('milliseconds', models.FloatField(db_comment='How long the service took.')),
+                    ('responded_at', models.DateTimeField(db_comment='Time of the response.')),
+                ],
+                options={
+                    'db_table_comment': 'API requests of keys.',
+                    'indexes': [models.Index(fields=['owner', 'id'], name='loggedrequest_owner')],
                 },
             ),
             migrations.CreateModel(
@@ -126,7 +145,7 @@ class Migration(migrations.Migration):
                     ('public_id', models.UUIDField(db_comment='API id.', db_default=django.contrib.postgres.functions.RandomUUID(), editable=False)),
                     ('owner', models.ForeignKey(db_comment='Owner of the changed object.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.workspace')),
                     ('changed_at', models.DateTimeField(db_comment='Time of the change.', db_default=django.db.models.functions.datetime.Now())),
-                    ('actor', models.ForeignKey(db_comment='The account that made the change; it may be deleted. Null: the service.', db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('actor', models.ForeignKey(db_comment="The account that made the change; it may be deleted. Null: the service or a workspace's key.", db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ('via', models.CharField(choices=[('api_key', 'api_key'), ('token', 'token'), ('operator', 'operator'), ('page', 'page'), ('service', 'service')], db_comment='api_key, token, operator (in the admin), page (under /accounts/) or service.', max_length=10)),
                     ('key_id', models.UUIDField(db_comment='API id of the key with scopes that the actor used; it may be deleted.', null=True)),
                     ('request_id', models.CharField(db_comment='X-Request-ID; empty without a request.', max_length=64)),
@@ -186,7 +205,7 @@ class Migration(migrations.Migration):
                     ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
                     ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
                     ('workspace', models.ForeignKey(db_comment='The workspace in which it acts.', db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='accounts.workspace')),
-                    ('user', models.ForeignKey(db_comment='The member who created it, and for whom it acts.', on_delete=django.db.models.deletion.CASCADE, related_name='scoped_keys', to=settings.AUTH_USER_MODEL)),
+                    ('user', models.ForeignKey(db_comment='The member who created it, and for whom it acts. Null: it belongs to the workspace.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='scoped_keys', to=settings.AUTH_USER_MODEL)),
                     ('name', models.CharField(db_comment='For people.', max_length=100)),
                     ('scopes', models.PositiveSmallIntegerField(db_comment='One bit for each scope, in the order of their list.')),
                     ('domain_id', models.BigIntegerField(db_comment='Limits it to the links on this domain. Null: any domain.', null=True)),

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework.request import Request
 
-from accounts.callers import account_of, workspace_of
+from accounts.callers import caller_of, workspace_of
 from accounts.downloads import Download
 from analytics.exports.archive import archived
 from analytics.exports.formats import FORMATS, JSON, written
@@ -40,7 +40,7 @@ def streamed_file(request: Request, query: Mapping[str, Any], subject: str, tabl
         chunks = Download(
             _chunks(request, query, subject, table),
             workspace=workspace_of(request).pk,
-            account=account_of(request).pk,
+            account=caller_of(request).id,
         )
     return _file(query, subject, StreamingHttpResponse(chunks))
 

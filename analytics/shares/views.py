@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.request import Request
 
 from accounts.api_requests.idempotency import idempotent
-from accounts.callers import account_of, workspace_of
+from accounts.callers import caller_of, workspace_of
 from accounts.password_hashing import admit_password_of_account
 from accounts.rights import Role, Scope
 from analytics.shares import services
@@ -39,7 +39,7 @@ class ShareViewSet(ApiViewSet):
     @returns(201, "Report shared successfully.", share=share, address=ADDRESS)
     def create(self, request: Request) -> dict[str, Any]:
         owner, fields = workspace_of(request), self.read_body()
-        with admit_password_of_account(account_of(request).pk, fields):
+        with admit_password_of_account(caller_of(request).id, fields):
             made = services.create_share(owner=owner, **fields)
         return {"share": share(made.listed), "address": services.address_of(made.token)}
 
@@ -50,7 +50,7 @@ class ShareViewSet(ApiViewSet):
     @returns(200, "Share updated successfully.", share=share)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         changes = self.read_body()
-        with admit_password_of_account(account_of(request).pk, changes):
+        with admit_password_of_account(caller_of(request).id, changes):
             changed = services.change_share(owner=workspace_of(request), public_id=id, changes=changes)
         return {"share": share(changed)}
 

@@ -82,6 +82,11 @@ _TO_DATABASE = Counter(
     registry=REGISTRY,
 )
 _UNSTORED_DROPS = Counter(UNSTORED_DROPS, "Dropped clicks that no file counts", registry=REGISTRY)
+_UNLOGGED_REQUESTS = Counter(
+    "shortener_api_requests_unlogged",
+    "API requests that are missing in the log of their workspace",
+    registry=REGISTRY,
+)
 _DATABASE_ERRORS = Counter(
     "shortener_database_errors",
     "Requests and iterations that failed because of the database",
@@ -172,6 +177,11 @@ def count_click_to_database() -> None:
 def count_unstored_drop() -> None:
     """Count a lost click that the file of lost clicks does not count, because it cannot be written either."""
     _UNSTORED_DROPS.inc()
+
+
+@_never_raises
+def count_unlogged_requests(number: int) -> None:
+    _UNLOGGED_REQUESTS.inc(number)
 
 
 @_never_raises

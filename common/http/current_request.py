@@ -19,7 +19,7 @@ class AuthMethod(StrEnum):
 
 
 class Actor(NamedTuple):
-    """``account`` is the primary key, or None for the service itself and for callers without a credential.
+    """``account`` is the primary key. None: the service, a key of a workspace, or a caller without a credential.
 
     ``key`` is the API id of the key with scopes, if the caller used one.
     """

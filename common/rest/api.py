@@ -91,7 +91,8 @@ class ApiViewSet(ViewSet):
         who = SERVICE
         if authenticator is not None:
             key = None if caller.key is None else caller.key.public_id
-            who = Actor(request.user.pk, authenticator.via, key)
+            account = None if caller.account is None else caller.account.pk
+            who = Actor(account, authenticator.via, key)
         self.request_stack.callback(actor.reset, actor.set(who))
 
     def check_throttles(self, request: Request) -> None:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
-from accounts.callers import account_of, workspace_of
+from accounts.callers import account_of, author_of, caller_of, workspace_of
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
@@ -61,7 +61,7 @@ class BulkViewSet(ApiViewSet):
     }
 
     def before_body(self, request: Request) -> None:
-        self.request_stack.enter_context(costly_call(account_of(request)))
+        self.request_stack.enter_context(costly_call(caller_of(request).id))
 
     @action(detail=False, methods=["post"], url_path="bulk", parser_classes=[BulkParser])
     @idempotent
@@ -69,7 +69,7 @@ class BulkViewSet(ApiViewSet):
     def bulk_create(self, request: Request) -> dict[str, Any]:
         reader = ItemReader(self.handling, BulkCreateSerializer)
         items = reader.read(CreateLinkSerializer(), self.read_body()["urls"])
-        outcomes = bulk.create_links(owner=workspace_of(request), creator=account_of(request), items=items)
+        outcomes = bulk.create_links(owner=workspace_of(request), creator=author_of(request), items=items)
         return bulk.results_of_items(
             outcomes,
             self._shown(outcomes, lambda _, link: representations.created_link(link)),
@@ -102,7 +102,7 @@ class BulkViewSet(ApiViewSet):
 
     def _shown(self, outcomes: Sequence[bulk.Verdict], brief: _Show) -> _Show:
         """How results show links: by ``brief``, or whole for clients that prefer it."""
-        owner, account = workspace_of(self.request), account_of(self.request)
+        owner, account = workspace_of(self.request), author_of(self.request)
         if not (may_read_links(owner) and self.prefers_representation):
             return brief
         written = [link.pk for link in outcomes if isinstance(link, Link)]
@@ -146,7 +146,7 @@ class DomainMoveViewSet(ApiViewSet):
     bodies = {"create": MoveDomainSerializer}
 
     def before_body(self, request: Request) -> None:
-        self.request_stack.enter_context(costly_call(account_of(request)))
+        self.request_stack.enter_context(costly_call(caller_of(request).id))
 
     @returns(200, "Domain moved successfully.", fields=MOVED_DOMAIN)
     def create(self, request: Request, id: str) -> dict[str, Any]:

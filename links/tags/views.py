@@ -6,7 +6,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from accounts.admission import costly_call
-from accounts.callers import account_of, workspace_of
+from accounts.callers import caller_of, workspace_of
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
@@ -36,7 +36,7 @@ class TagViewSet(ApiViewSet):
 
     def before_body(self, request: Request) -> None:
         if self.action in ("partial_update", "destroy"):
-            self.request_stack.enter_context(costly_call(account_of(request)))
+            self.request_stack.enter_context(costly_call(caller_of(request).id))
 
     @returns(200, tag=tag)
     def retrieve(self, request: Request, name: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class TagChangeViewSet(ApiViewSet):
 
     def before_body(self, request: Request) -> None:
         if self.action == "undo":
-            self.request_stack.enter_context(costly_call(account_of(request)))
+            self.request_stack.enter_context(costly_call(caller_of(request).id))
 
     @returns(200, changes=[tag_change], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:

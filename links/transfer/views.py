@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
-from accounts.callers import account_of, workspace_of
+from accounts.callers import account_of, author_of, caller_of, workspace_of
 from accounts.downloads import Download
 from accounts.password_hashing import link_hashing
 from accounts.rights import Role, Scope
@@ -52,7 +52,7 @@ class TransferViewSet(ApiViewSet):
 
     def before_body(self, request: Request) -> None:
         if self.action == "import_urls":
-            self.request_stack.enter_context(costly_call(account_of(request)))
+            self.request_stack.enter_context(costly_call(caller_of(request).id))
 
     @action(detail=False, methods=["post"], url_path="import", parser_classes=[ImportParser])
     @takes_key
@@ -63,7 +63,7 @@ class TransferViewSet(ApiViewSet):
         refuse_above_guess_limit(address)
 
         def run_import() -> dict[str, Any]:
-            imported = import_content(owner=owner, creator=account_of(request), **fields)
+            imported = import_content(owner=owner, creator=author_of(request), **fields)
             return import_results(withhold_guesses(imported, owner=owner, address=address))
 
         # A dry run writes nothing, so repeating it is safe; its response can be megabytes long.
@@ -93,7 +93,7 @@ class TransferViewSet(ApiViewSet):
         chunks: Iterable[bytes] = ()
         if has_content:
             links = export_links(owner, file_format=file_format, filters=filters_of(options), sealer=sealer)
-            chunks = Download(links, workspace=owner.pk, account=account_of(request).pk)
+            chunks = Download(links, workspace=owner.pk, account=caller_of(request).id)
         response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[file_format])
         response["Content-Disposition"] = _disposition(file_format)
         return response

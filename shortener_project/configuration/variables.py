@@ -434,6 +434,11 @@ EVENT_RETENTION_DAYS = accounts.integer(
     "Days to keep events, at least: whole days (UTC) are deleted at once.",
     minimum=1,
 )
+REQUEST_LOG_DAYS = accounts.integer(
+    "REQUEST_LOG_DAYS",
+    30,
+    "Days to keep the log of API requests that admins of a workspace can read; 0: log none.",
+)
 HISTORY_MB = accounts.integer(
     "HISTORY_MB",
     1_000,

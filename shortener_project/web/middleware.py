@@ -22,6 +22,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.cache import patch_vary_headers
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from accounts.request_log.recorder import record
 from accounts.sessions.store import SessionStore
 from common.errors import TooManyRequests
 from common.host.limited_warnings import report_if_untrusted_proxy
@@ -333,8 +334,10 @@ def _report(request: HttpRequest, response: HttpResponse, seconds: float) -> Non
     }
     if (account := getattr(getattr(request, "user", None), "public_id", None)) is not None:
         fields["account"] = str(account)
+    code = None
     if response.status_code >= 400 and "code" in (data := getattr(response, "data", None) or {}):
-        fields["code"] = data["code"]
+        code = fields["code"] = str(data["code"])
+    record(request, route=route, status=response.status_code, code=code, seconds=seconds)
     if settings.LOG_ADDRESSES:
         fields["address"] = address_of_client(request)
     log.info("API request", extra={"fields": fields})

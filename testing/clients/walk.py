@@ -117,6 +117,8 @@ WALK = [
     step("iterateUrlChanges", "$link", query={"limit": 1}),
     step("restoreUrlChange", "$link", "$change"),
     step("listChanges"),
+    step("listRequests"),
+    step("iterateRequests", query={"limit": 2}),
     step("iterateChanges", query={"limit": 2}),
     step("deleteUrl", "$other"),
     step("listDeletedUrls"),

@@ -68,6 +68,7 @@ DOCUMENTED = {
     ("POST", "/api/urls/{id}/history/{id}/restore"),
     ("POST", "/api/urls/{id}/undelete"),
     ("GET", "/api/audit"),
+    ("GET", "/api/requests"),
     ("POST", "/api/urls/bulk"),
     ("POST", "/api/urls/bulk-update"),
     ("POST", "/api/urls/bulk-delete"),
@@ -156,7 +157,7 @@ LARGE_BODIES = {
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views", "/api/tag"),
-    *("/api/utm-templates", "/api/events"),
+    *("/api/utm-templates", "/api/events", "/api/requests"),
     # All paths begin with the root.
     *(DOCUMENTATION - {"/api/"}),
 )

@@ -156,5 +156,6 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
             "UnavailableCode",
             "UrlStatus",
             "Via",
+            "KeyOwner",
         ),
     }

@@ -100,7 +100,7 @@ def test_an_id_in_a_body_or_query_is_404_too(
     "path",
     ["/api/urls", "/api/urls?search=sesame", "/api/urls?limit=100&sortBy=clickCount", "/api/urls/stats",
      "/api/urls/domains/available", "/api/domains", "/api/qr-codes", "/api/qr-designs",
-     "/api/audit"],
+     "/api/audit", "/api/requests"],
 )  # fmt: skip
 def test_lists_contain_nothing_of_another_tenant(
     path: str, alices: dict[str, str], strangers: list[APIClient]

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.api_keys import create_key
 from accounts.models import User, Workspace
+from accounts.request_log.store import Entry
+from accounts.request_log.store import write as write_log
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import start_session
@@ -65,6 +67,7 @@ PAGES = {
     "history": DashboardPage("/dashboard/history", "[data-change]"),
     "history of a link": DashboardPage("/dashboard/links/{link}/history", "[data-change]"),
     "keys of the API": DashboardPage("/dashboard/keys", "[data-key]"),
+    "requests of keys": DashboardPage("/dashboard/keys/requests", "[data-request]"),
     "webhooks": DashboardPage("/dashboard/webhooks", "[data-webhook]"),
     "webhook": DashboardPage(
         "/dashboard/webhooks/{webhook}", "[data-delivery]", unfolded="[data-delivery] pre.sent"
@@ -133,6 +136,9 @@ def fill_account(owner: NewAccount, texts: list[str]) -> dict[str, str]:
         not_found_url=f"https://example.com/?{texts[0]}",
     )
     create_key(workspace=owner.workspace, creator=owner.user, name=texts[0][:100], scopes=[Scope.URLS_READ])
+    write_log(
+        [Entry(owner.workspace.pk, None, "GET", "/api/urls/{id}", 404, "not_found", "request", 1.5, 0.0)]
+    )
     workspace = team(owner)
     for number, text in enumerate(texts):
         member = account(f"member{number}@example.com")

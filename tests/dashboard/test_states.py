@@ -212,6 +212,7 @@ def test_every_page_says_why_it_shows_no_data_and_tries_again(
         "workspaces",
         "account",
         "keys",
+        "keys/requests",
         "history",
         "domains",
         # Of days that are over, so that it does not try again by itself.

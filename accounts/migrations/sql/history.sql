@@ -37,7 +37,8 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('accounts_scopedkey', 'onlyOwn', '{only_own}', 'plain'),
     ('accounts_scopedkey', 'expiresAt', '{expires_at}', 'moment'),
     ('accounts_scopedkey', 'domainId', '{domain_id}', 'domain'),
-    ('accounts_scopedkey', 'scopes', '{scopes}', 'scopes');
+    ('accounts_scopedkey', 'scopes', '{scopes}', 'scopes'),
+    ('accounts_scopedkey', 'belongsTo', '{user_id}', 'member or workspace');
 
 -- Writes a row of the history in the caller's transaction. By default, its author is that of the transaction, and its
 -- time is that of the statement.
@@ -96,6 +97,8 @@ BEGIN
         RETURN coalesce((SELECT to_jsonb(public_id) FROM domains_domain WHERE id = (value #>> '{}')::bigint), 'null');
     WHEN 'domain or base' THEN
         RETURN coalesce((SELECT to_jsonb(public_id) FROM domains_domain WHERE id = (value #>> '{}')::bigint), '"base"');
+    WHEN 'member or workspace' THEN
+        RETURN CASE WHEN value = 'null' THEN '"workspace"' ELSE '"member"' END;
     -- In the order of their bits.
     WHEN 'scopes' THEN
         RETURN (

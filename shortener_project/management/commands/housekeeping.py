@@ -12,6 +12,7 @@ from django.db import Error, connection
 
 from accounts.api_requests.idempotency import delete_expired_responses
 from accounts.history import delete_old_changes, trim_large_histories
+from accounts.request_log.store import delete_old_requests
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
 from analytics.counting.closed_days import close_days, report_date
@@ -88,6 +89,7 @@ def run_all_steps() -> Error | None:
         delete_expired_api_sessions,
         partial(delete_old_changes, settings.HISTORY_DAYS),
         partial(trim_large_histories, settings.HISTORY_MB),
+        delete_old_requests,
         ensure_partitions,
         ensure_event_partitions,
         delete_old_events,

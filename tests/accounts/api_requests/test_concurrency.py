@@ -36,7 +36,7 @@ def test_an_account_can_make_two_large_calls_at_once(
 ) -> None:
     with ExitStack() as others:
         for _ in range(PER_ACCOUNT):
-            others.enter_context(costly_call(alice.user))
+            others.enter_context(costly_call(alice.user.pk))
         # The body is not read, so no body makes a refusal expensive.
         refused = api.post(path, "{", content_type="application/json")
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_at_once")
@@ -46,7 +46,7 @@ def test_an_account_can_make_two_large_calls_at_once(
 
 
 def test_other_calls_are_not_limited(api: APIClient, alice: NewAccount) -> None:
-    with costly_call(alice.user), costly_call(alice.user):
+    with costly_call(alice.user.pk), costly_call(alice.user.pk):
         assert api.post("/api/urls", {"originalUrl": "https://example.com/"}).status_code == 201
         assert api.get("/api/urls/export").status_code == 200
 
@@ -62,14 +62,14 @@ def test_a_call_whose_worker_was_killed_counts_until_its_lease_ends(
 ) -> None:
     monkeypatch.setattr(admission, "release_lease", lambda *_: None)
     for _ in range(PER_ACCOUNT):
-        with costly_call(alice.user):
+        with costly_call(alice.user.pk):
             pass
     monkeypatch.undo()
-    with pytest.raises(TooManyAtOnce), costly_call(alice.user):
+    with pytest.raises(TooManyAtOnce), costly_call(alice.user.pk):
         pass
     pass_time(seconds=LEASE_SECONDS + 1)
     for _ in range(3):
-        with costly_call(alice.user), costly_call(alice.user):
+        with costly_call(alice.user.pk), costly_call(alice.user.pk):
             pass
     assert [log.attempts for log in AttemptLog.objects.all()] == [[]]
 
@@ -86,7 +86,7 @@ def test_of_twenty_concurrent_hosts_two_get_a_place(
             connection.ensure_connection()
             start.wait(DEADLINE)
             try:
-                with costly_call(alice.user):
+                with costly_call(alice.user.pk):
                     finish.wait(DEADLINE)
                     return True
             except TooManyAtOnce:
@@ -102,6 +102,6 @@ def test_of_twenty_concurrent_hosts_two_get_a_place(
 def test_a_process_runs_three_large_calls_of_all_accounts(
     alice: NewAccount, stranger: NewAccount, api: APIClient
 ) -> None:
-    with costly_call(stranger.user), costly_call(stranger.user), costly_call(alice.user):
+    with costly_call(stranger.user.pk), costly_call(stranger.user.pk), costly_call(alice.user.pk):
         refused = api.post("/api/urls/bulk", CALLS[0][1])
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_at_once")

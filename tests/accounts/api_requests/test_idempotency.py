@@ -317,7 +317,7 @@ def test_responses_of_other_processes_count_before_a_refusal_and_after_a_minute(
 ) -> None:
     assert create(api, "first", {"originalUrl": LINK["originalUrl"]}).status_code == 201
     # As if another process had stored it, which this process does not know yet.
-    StoredResponse.objects.create(owner=alice.user, key_digest=b"x" * 32, sealed=b"x" * 2_000)
+    StoredResponse.objects.create(owner=alice.workspace, key_digest=b"x" * 32, sealed=b"x" * 2_000)
     assert create(api, "second", {"originalUrl": LINK["originalUrl"]}).status_code == 201
     monkeypatch.setattr(idempotency, "REFRESH_SECONDS", 0.0)
     assert create(api, "third", {"originalUrl": LINK["originalUrl"]}).status_code == 429

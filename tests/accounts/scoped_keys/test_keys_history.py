@@ -30,6 +30,7 @@ def test_the_history_has_each_change_of_a_key(alice: NewAccount, bearer: APIClie
         "domainId": str(of_key.public_id),
         "onlyOwn": False,
         "expiresAt": "2090-01-01T00:00:00Z",
+        "belongsTo": "member",
     }
     changed = {"name": "Other", "scopes": ["urls:read"], "domainId": None}
     assert changes(bearer)[len(before) :] == [

@@ -97,6 +97,7 @@ TABLE = {
     "GET /api/urls/exists": Row(VIEWER, 400, scope=Scope.URLS_READ),
     "GET /api/urls/resolve": Row(VIEWER, 400, scope=Scope.URLS_READ),
     "GET /api/audit": Row(ADMIN, 200),
+    "GET /api/requests": Row(ADMIN, 200),
     "GET /api/urls/{id}/history": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/urls/{id}/history/{changeId}/restore": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
     "GET /api/urls/deleted": Row(VIEWER, 200, scope=Scope.URLS_READ),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import ScopedKey
+from accounts.request_log.store import Entry, write
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_status
@@ -28,6 +30,28 @@ def open_keys(visit: Visit, address: str) -> Page:
 
 def confirm(page: Page, name: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
+
+
+def test_an_admin_creates_a_key_of_the_team(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
+    workspace = team(alice)
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/keys?workspace={workspace.public_id}")
+        page.get_by_label("Name").fill("Deploy")
+        page.get_by_label("Manage the workspace, its members and invitations").check()
+        page.get_by_label("Belongs to the workspace and stays when you leave it").check()
+        expect(page.get_by_label("Manage the workspace, its members and invitations")).to_have_count(0)
+        page.get_by_role("button", name="Create key").click()
+        expect(page.locator("[data-key]")).to_contain_text("Belongs to the workspace")
+        expect(page.get_by_role("button", name="Replace the key Deploy")).to_be_visible()
+        page.goto(f"{address}/dashboard/keys")
+        expect(page.get_by_text("No keys yet.")).to_be_visible()
+        expect(page.get_by_label("Belongs to the workspace and stays when you leave it")).to_have_count(0)
+        assert visit.errors() == []
+    key = ScopedKey.objects.get()
+    assert (key.user, key.workspace, key.scope_list) == (None, workspace, [Scope.URLS_READ])
 
 
 def test_a_key_is_created_with_scopes_and_shown_once(
@@ -145,3 +169,31 @@ def test_an_admin_sees_and_deletes_the_keys_of_others_but_changes_none(
         expect(row).to_have_count(0)
         assert visit.errors() == []
     assert key_status(key) == 401
+
+
+def test_an_admin_reads_what_a_key_requested(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
+    key = scoped_key(alice.workspace, alice.user, Scope.URLS_READ).key
+    refused = Entry(
+        alice.workspace.pk, key.public_id, "POST", "/api/urls", 403, "scope_required", "a", 2.5, monotonic()
+    )
+    other = refused._replace(key=None, method="GET", status=200, code=None, request_id="b")
+    write([refused, other])
+    with signed_in() as visit:
+        page = open_keys(visit, address)
+        page.get_by_role("link", name="What programs requested with keys").click()
+        rows = page.locator("[data-request]")
+        expect(rows).to_have_count(2)
+        expect(rows.first).to_contain_text("GET /api/urls")
+        page.get_by_label("Status").select_option("4xx")
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text("403 scope_required")
+        expect(rows).to_contain_text("Test · 3 ms")
+        explained = page.get_by_role("link", name="Explain scope_required").get_attribute("href") or ""
+        assert explained.endswith("/api/docs/errors/scope_required")
+        page.locator("select[name=key]").select_option(label="Test")
+        expect(rows).to_have_count(1)
+        page.get_by_label("Status").select_option("5xx")
+        expect(page.get_by_text("No requests.")).to_be_visible()
+        assert visit.errors() == []

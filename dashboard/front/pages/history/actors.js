@@ -1,9 +1,11 @@
 /** Who made a change. */
 import { nameOf } from "../../core/people.js";
-import { textOr } from "../../core/texts.js";
+import { t, textOr } from "../../core/texts.js";
 
 /** @param {import("./endpoints.js").Change} change */
-export function actorOf({ actor, via }) {
+export function actorOf({ actor, via, keyId }) {
+    // Of a workspace, or of a deleted account.
+    if (actor === null && keyId !== null) return t("via.key");
     if (actor === null) return textOr(`via.${via}`, via);
     return nameOf(actor);
 }

@@ -6,6 +6,7 @@ import { call } from "../../core/api.js";
 /** @typedef {Schemas["NewKey"]} NewKey */
 /** @typedef {Schemas["Scope"]} Scope */
 /** @typedef {Schemas["CreateKeyRequest"]} KeyFields */
+/** @typedef {Schemas["RequestLogEntry"]} LogEntry */
 
 const PAGE_LENGTH = 100;
 
@@ -43,3 +44,23 @@ export const rotateKey = async (id, graceSeconds) => (await call("POST", `/keys/
 
 /** @param {string} id */
 export const deleteKey = id => call("DELETE", `/keys/${id}`);
+
+/**
+ * The newest requests of keys, as many as this number of pages has.
+ * @param {{key?: string, status?: string}} filters
+ * @param {number} pages
+ * @returns {Promise<{requests: LogEntry[], hasMore: boolean}>}
+ */
+export async function listRequests(filters, pages) {
+    /** @type {LogEntry[]} */
+    const requests = [];
+    /** @type {string | null} */
+    let cursor = null;
+    for (let page = 0; page < pages && (page === 0 || cursor !== null); page++) {
+        const query = { ...filters, limit: PAGE_LENGTH, ...(cursor === null ? {} : { cursor }) };
+        const listed = await call("GET", "/requests", { query });
+        requests.push(...listed.requests);
+        cursor = listed.pagination.nextCursor;
+    }
+    return { requests, hasMore: cursor !== null };
+}

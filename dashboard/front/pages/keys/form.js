@@ -1,5 +1,5 @@
 /** The form of a new key, and of the limits of an existing one. */
-import { may } from "../../core/account.js";
+import { may, workspace } from "../../core/account.js";
 import { dropDraft, keepDraft, readDraft } from "../../core/drafts.js";
 import { availableDomains } from "../../core/endpoints.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
@@ -30,6 +30,9 @@ const ROLES_OF_SCOPES = [
 /** @param {Scope} scope */
 export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, scope);
 
+/** They act in the name of a member. @type {Scope[]} */
+const SCOPES_OF_MEMBERS = ["members:write", "urls:move"];
+
 /** The draft of a new key. */
 const DRAFT = "key";
 /** The default domain, with which every key works. */
@@ -49,6 +52,8 @@ export function KeyForm({ of: key, label, onSave }) {
     const domainId = useSignal(initial?.domainId ?? "");
     const onlyOwn = useSignal(initial?.onlyOwn ?? false);
     const expiresAt = useSignal(initial?.expiresAt ?? "");
+    const isWorkspaces = useSignal(initial?.belongsTo === "workspace");
+    const mayChooseOwner = key === undefined && may("admin") && workspace.value?.isPersonal === false;
     const sending = useMemo(() => new Sending(), []);
     const domains = useLoaded(availableDomains).value?.filter(({ id }) => id !== BASE) ?? [];
     /** @param {SubmitEvent} event */
@@ -56,7 +61,10 @@ export function KeyForm({ of: key, label, onSave }) {
         event.preventDefault();
         const fields = {
             name: name.value,
-            scopes: ROLES_OF_SCOPES.map(([scope]) => scope).filter(scope => scopes.value.has(scope)),
+            scopes: ROLES_OF_SCOPES.map(([scope]) => scope).filter(
+                scope => scopes.value.has(scope) && !(isWorkspaces.value && SCOPES_OF_MEMBERS.includes(scope)),
+            ),
+            ...(mayChooseOwner && isWorkspaces.value ? { belongsTo: /** @type {const} */ ("workspace") } : {}),
             domainId: domainId.value || null,
             onlyOwn: onlyOwn.value,
             expiresAt: expiresAt.value || null,
@@ -71,7 +79,17 @@ export function KeyForm({ of: key, label, onSave }) {
     return html`
         <form class="narrow" onSubmit=${submit}>
             <${Input} sending=${sending} name="name" label=${t("apiKeys.name")} value=${name} required maxlength="100" dir="auto" />
-            <${Scopes} chosen=${scopes} error=${sending.errors.value.scopes} />
+            ${mayChooseOwner &&
+            html`<label>
+                <input
+                    type="checkbox"
+                    name="belongsTo"
+                    checked=${isWorkspaces.value}
+                    onChange=${(/** @type {any} */ event) => (isWorkspaces.value = event.target.checked)}
+                />
+                ${t("apiKeys.ofWorkspace")}
+            </label>`}
+            <${Scopes} chosen=${scopes} isWorkspaces=${isWorkspaces.value} error=${sending.errors.value.scopes} />
             <label>
                 ${t("apiKeys.domain")}
                 <select name="domainId" onChange=${(/** @type {any} */ event) => (domainId.value = event.target.value)}>
@@ -105,8 +123,8 @@ export function KeyForm({ of: key, label, onSave }) {
     `;
 }
 
-/** @param {{chosen: import("../../core/html.js").Signal<Set<Scope>>, error?: string}} properties */
-function Scopes({ chosen, error }) {
+/** @param {{chosen: import("../../core/html.js").Signal<Set<Scope>>, isWorkspaces: boolean, error?: string}} properties */
+function Scopes({ chosen, isWorkspaces, error }) {
     /**
      * @param {Scope} scope
      * @param {boolean} isChosen
@@ -118,7 +136,9 @@ function Scopes({ chosen, error }) {
         chosen.value = next;
     };
     // A key has at most the role of its creator. An edited one may have a scope from a time with another role.
-    const offered = ROLES_OF_SCOPES.filter(([scope, role]) => may(role) || chosen.value.has(scope)).map(([scope]) => scope);
+    const offered = ROLES_OF_SCOPES.filter(([scope, role]) => may(role) || chosen.value.has(scope))
+        .map(([scope]) => scope)
+        .filter(scope => !(isWorkspaces && SCOPES_OF_MEMBERS.includes(scope)));
     return html`
         <fieldset class="scopes">
             <legend>${t("apiKeys.scopes")}</legend>

@@ -1,4 +1,5 @@
 /** The keys with scopes of the workspace. A new key is shown once: the service stores only a digest of it. */
+import { may } from "../../core/account.js";
 import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
@@ -28,6 +29,7 @@ export function Page() {
         <${AccountHeading} title=${t("apiKeys.pageTitle")} />
         <div class="body">
         <p>${t("apiKeys.text")}</p>
+        ${may("admin") && html`<p><a href="/dashboard/keys/requests">${t("requests.link")}</a></p>`}
         <div role="status">
             ${shown.value !== null &&
             html`<p>${t("apiKeys.once")}</p>

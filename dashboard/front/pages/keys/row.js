@@ -1,5 +1,5 @@
 /** One key with its scopes and limits, and the actions on it. */
-import { account } from "../../core/account.js";
+import { account, may } from "../../core/account.js";
 import { dateAndTime } from "../../core/format.js";
 import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
@@ -21,7 +21,7 @@ const GRACES = /** @type {const} */ ([
 export function KeyRow({ value: key, onChange, onNewKey }) {
     const isEdited = useSignal(false);
     const grace = useSignal(0);
-    const isOwn = key.creator._id === account.value?._id;
+    const isOwn = key.creator === null ? may("admin") : key.creator._id === account.value?._id;
     const { _id: id, name } = key;
     const remove = async () => {
         await deleteKey(id);
@@ -89,7 +89,8 @@ function Description({ value: key, isOwn }) {
                 Date.parse(graceUntil) > Date.now() &&
                 html` · ${t("apiKeys.formerUntil", { time: dateAndTime(graceUntil) })}`}
             </small>
-            ${!isOwn && html`<small dir="auto">${t("apiKeys.creator", { email: creator.email })}</small>`}
+            ${creator === null && html`<small>${t("apiKeys.belongsToWorkspace")}</small>`}
+            ${creator !== null && !isOwn && html`<small dir="auto">${t("apiKeys.creator", { email: creator.email })}</small>`}
         </div>
     `;
 }
