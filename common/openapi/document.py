@@ -48,10 +48,8 @@ _ETAGS = {
     CONTENT_ETAG: _header("A tag of the content, for `If-None-Match`. Files have none.", "string"),
 }
 _LOCATION = {"Location": _header("The path of the new object.", "string", required=True)}
-# The component of the header `Link` of lists. That of deprecated operations is another one.
-_PAGES = "PageLink"
 _LINK = {
-    _PAGES: _header(
+    "Link": _header(
         "The pages next to this one (RFC 8288): `rel=next`, unless it is the last one, and where pages are numbered"
         " `rel=prev`. They have a `cursor` and the other parameters of the request. Of a deprecated operation also"
         " `rel=deprecation`: where to read more.",
@@ -140,15 +138,14 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _REPLAYED
                 if has_location and status == "201":
                     names |= _LOCATION
+                if has_link and status == "200":
+                    names |= _LINK
                 if operation.get("deprecated"):
                     names |= {**_DEPRECATED, **_LINK}
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                 if etag is not None and status in ("200", "201"):
                     response["headers"]["ETag"] = {"$ref": f"#/components/headers/{etag}"}
                     used.add(etag)
-                if has_link and status == "200" and "Link" not in names:
-                    response["headers"]["Link"] = {"$ref": f"#/components/headers/{_PAGES}"}
-                    used.add(_PAGES)
                 used.update(names)
     result["components"]["headers"] = {name: header for name, header in _ALL.items() if name in used}
     return result
