@@ -93,7 +93,9 @@ def generate_code(
 
 
 # The first path segments of the service. Some are too short to be chosen as codes.
-_ROUTES = "accounts admin api dashboard favicon healthz internal llms mcp metrics qr readyz reports robots static"
+_ROUTES = (
+    "accounts admin api dashboard favicon healthz internal llms mcp metrics qr readyz reports robots static"
+)
 # Files that browsers, crawlers and stores request by themselves, from every host. Requests for them do not count as
 # guesses. Never add a name that an imported link may already have: it would stop redirecting.
 _FILES = """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.utils import timezone
+
 from accounts.callers import require_scope
 from accounts.models import User, Workspace
 from accounts.rights import Scope
@@ -17,7 +19,7 @@ from links.serializers import DuplicateLinkSerializer
 from links.services import create_link
 
 # What belongs to one link only. The hash of the password is copied.
-_NOT_COPIED = ("customCode", "externalId", "hasPassword")
+_NOT_COPIED = ("customCode", "externalId", "hasPassword", "isArchived")
 # The client may send what the copy requires.
 _SERIALIZER = DuplicateLinkSerializer()
 
@@ -42,6 +44,9 @@ def duplicate_link(
         "originalUrl": source.original_url,
         "domainId": BASE_ID if source.domain is None else str(source.domain.public_id),
     }
+    if source.expires_at is not None and source.expires_at <= timezone.now():
+        # A copy is made to be used.
+        del fields["startsAt"], fields["expiresAt"]
     if "originalUrl" in sent:
         # Otherwise the copy would not lead to it.
         del fields["targetUrl"]

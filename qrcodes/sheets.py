@@ -99,9 +99,10 @@ def archive(
     with ZipFile(content, "w", ZIP_DEFLATED) as file:
         for link in dict.fromkeys(links):
             name = file_name(link.custom_code or link.short_code, link.title, image_format)
-            # Links on different domains may have the same code and title.
-            names[name] += 1
-            unique = name if names[name] == 1 else f"{names[name]}-{name}"
+            # Two links may have the same code and title, and not every file system tells `a` from `A`.
+            place = name.casefold()
+            names[place] += 1
+            unique = name if names[place] == 1 else f"{names[place]}-{name}"
             address = content_of(link)
             drawn = draw(b"file" + digest_of(address, design), partial(checked_file, address, design))
             file.writestr(ZipInfo(unique, at), drawn, ZIP_DEFLATED)

@@ -35,8 +35,6 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 # The worker class needs the loaded apps.
 import_module("shortener_project.wsgi")
 build_rules()
-# Only workers log requests for owners: neither tests nor commands.
-import_module("accounts.request_log.recorder").enable()
 
 if settings.FAST_LANE:
     from fastlane import door
@@ -93,6 +91,8 @@ def post_fork(server: Any, worker: Any) -> None:
         door.name_process(worker)
     else:
         rename("worker")
+    # Only workers log requests for owners: neither tests nor commands.
+    import_module("accounts.request_log.recorder").enable()
 
 
 def when_ready(server: Any) -> None:

@@ -83,8 +83,8 @@ class ErrorContent(NamedTuple):
     content_type: str
 
 
-def complete(error: ServiceError, accept: str) -> ErrorContent:
-    """The whole error response: where to read about the code, and the id of the request.
+def complete(error: ServiceError, accept: str, *, has_docs: bool = True) -> ErrorContent:
+    """The whole error response: where to read about the code unless ``has_docs`` is false, and the id of the request.
 
     A client whose header ``Accept`` names the media type of problem details gets these (RFC 9457).
     """
@@ -92,10 +92,10 @@ def complete(error: ServiceError, accept: str) -> ErrorContent:
     known_request = {} if identifier is None else {"requestId": identifier}
     asked = _PROBLEM.search(accept[:_MAX_ACCEPT])
     if asked is None or _NOT_ACCEPTED.search(asked[1] or ""):
-        return ErrorContent({**body, "docs": docs, **known_request}, JSON)
+        return ErrorContent({**body, **({"docs": docs} if has_docs else {}), **known_request}, JSON)
     entry = CATALOGUE.get(error.code)
     problem = {
-        "type": docs,
+        "type": docs if has_docs else "about:blank",
         "title": HTTPStatus(error.status).phrase if entry is None else entry.title,
         "status": error.status,
         "detail": body.pop("message"),

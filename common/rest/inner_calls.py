@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlencode
 
 from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import BasePermission
@@ -46,6 +47,11 @@ class CallingView(ApiViewSet):
     """
 
     permission_classes = [HasCredential]
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        # Errors have the form of the protocol, whatever else the client accepts.
+        request.META.pop("HTTP_ACCEPT", None)
+        return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if self.action is None:
@@ -96,7 +102,7 @@ class Action(NamedTuple):
         parts of the path by name.
         """
         # Not orjson: it rejects numbers with too many digits, which the action refuses in its own words.
-        content = b"" if body is None else json.dumps(body).encode()
+        content = b"" if body is None else _encoded(body)
         meta = {name: value for name, value in request.META.items() if name not in _OF_OUTER_REQUEST}
         meta |= {
             "REQUEST_METHOD": self.method.upper(),
@@ -117,6 +123,11 @@ class Action(NamedTuple):
             ),
         )
         return view(WSGIRequest(meta), **path)
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """As short as what the client sent, which the limit of a body allowed."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class _SameCaller(BaseAuthentication):

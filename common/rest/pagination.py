@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any, NotRequired, TypedDict, cast
 
 import orjson
+from django.conf import settings
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -90,8 +91,8 @@ def link_header(request: Request, cursors: Mapping[str, str]) -> str:
         query = request.query_params.copy()
         query.pop("page", None)
         query["cursor"] = cursor
-        address = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
-        links.append(f'<{address}>; rel="{relation}"')
+        # Not the request's own scheme: behind a proxy that does not tell it, a client would send its key in the clear.
+        links.append(f'<{settings.BASE_URL}{request.path}?{query.urlencode()}>; rel="{relation}"')
     return ", ".join(links)
 
 

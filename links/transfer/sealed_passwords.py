@@ -24,6 +24,8 @@ MAX_CELL = 400
 _VERSION = "v1"
 _SALT_BYTES = 16
 _NONCE_BYTES = 12
+# Of an Argon2 hash, in bytes (RFC 9106).
+_MIN_SALT, _MIN_HASH = 8, 16
 
 
 class Sealer:
@@ -91,15 +93,28 @@ def _cipher(passphrase: str, salt: bytes) -> AESGCM:
 
 
 def _is_acceptable(password_hash: str) -> bool:
-    """Whether the hash costs at most as much as one of this installation: visitors make the service check it."""
+    """Whether the hash costs at most as much as one of this installation, and some password can match it.
+
+    Visitors make the service check it.
+    """
     hasher = Argon2()
     try:
         decoded = hasher.decode(password_hash)
+        algorithm, *_, salt, digest = password_hash.split("$")
+        sizes = len(_decoded_hash(salt)), len(_decoded_hash(digest))
     except (ValueError, AssertionError, IndexError, KeyError):
+        return False
+    if (algorithm, decoded["variety"], decoded["version"]) != ("argon2", "argon2id", 19):
+        return False
+    if sizes[0] < _MIN_SALT or sizes[1] < _MIN_HASH or decoded["memory_cost"] < 8 * decoded["parallelism"]:
         return False
     return all(
         0 < decoded[name] <= getattr(hasher, name) for name in ("memory_cost", "time_cost", "parallelism")
     )
+
+
+def _decoded_hash(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
 def _refusal(code: str, message: str) -> InvalidFields:

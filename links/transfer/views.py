@@ -13,6 +13,7 @@ from accounts.admission import costly_call
 from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
 from accounts.callers import account_of, author_of, caller_of, workspace_of
 from accounts.downloads import Download
+from accounts.history import record_change
 from accounts.password_hashing import link_hashing
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client
@@ -75,19 +76,25 @@ class TransferViewSet(ApiViewSet):
     @action(detail=False, url_path="export")
     def export_urls(self, request: Request) -> StreamingHttpResponse:
         # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
-        return self._export(request, has_content=request.method == "GET")
+        return self._export(request, self.read_query(), has_content=request.method == "GET")
 
     @action(detail=False, methods=["post"], url_path="sealed-export")
     def export_sealed(self, request: Request) -> StreamingHttpResponse:
-        passphrase = self.read_body()["passphrase"]
+        options, passphrase = self.read_query(), self.read_body()["passphrase"]
         with link_hashing.admit(f"account {account_of(request).pk}"):
             sealer = Sealer(passphrase)
-        return self._export(request, sealer=sealer)
+        owner = workspace_of(request)
+        record_change(owner_id=owner.pk, object_id=owner.public_id, action="workspace.passwords_exported")
+        return self._export(request, options, sealer=sealer)
 
     def _export(
-        self, request: Request, *, sealer: Sealer | None = None, has_content: bool = True
+        self,
+        request: Request,
+        options: dict[str, Any],
+        *,
+        sealer: Sealer | None = None,
+        has_content: bool = True,
     ) -> StreamingHttpResponse:
-        options = self.read_query()
         file_format = ExportFormat(options.pop("file_format"))
         owner = workspace_of(request)
         chunks: Iterable[bytes] = ()

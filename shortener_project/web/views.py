@@ -25,7 +25,7 @@ from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
 from common.http.client_address import is_internal
 from common.http.urls import canonical_host
-from common.rest.envelope import JSON, complete, error_body
+from common.rest.envelope import complete
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
 from pages.responses import refuse
 from redirects import refusals
@@ -219,11 +219,9 @@ def _respond(request: HttpRequest, error: ServiceError, refusal: Refusal) -> Htt
         return missing_document(request)
     if request.path_info != "/api" and not request.path_info.startswith("/api/"):
         return refuse(request, refusal)
-    if is_on_system_host(request):
-        body, content_type = complete(error, request.META.get("HTTP_ACCEPT", ""))
-    else:
-        # Other hosts do not name that of the service.
-        body, content_type = error_body(error), JSON
+    # Other hosts do not name that of the service.
+    accept, has_docs = request.META.get("HTTP_ACCEPT", ""), is_on_system_host(request)
+    body, content_type = complete(error, accept, has_docs=has_docs)
     response = HttpResponse(orjson.dumps(body), content_type, status=error.status)
     response["Cache-Control"] = "no-store"
     response["X-Content-Type-Options"] = "nosniff"

@@ -190,6 +190,7 @@ def test_without_a_credential_it_is_401(anonymous: APIClient, db: None) -> None:
         send(anonymous, "tools/list"),
         post(anonymous, b"{"),
         post(anonymous, TOOLS, authorization="Bearer sl_live_" + "0" * 38),
+        post(anonymous, TOOLS, accept="application/problem+json"),
     ):
         assert error(response) == (401, None, -32600)
         assert response["WWW-Authenticate"] == 'Bearer realm="api"'

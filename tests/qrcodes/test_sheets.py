@@ -102,6 +102,7 @@ def test_a_zip_has_a_file_for_each_code(
         make_link(customCode="spring", title="Spring sale"),
         make_link(customCode="spring", title="Spring sale", domainId=str(domain.public_id)),
         make_link(customCode="autumn"),
+        make_link(customCode="AUTUMN"),
     ]
     response = send(api, [*links, links[0]], archive=image_format, frameText="Scan me")
     assert (response.status_code, response["Content-Type"]) == (200, "application/zip")
@@ -112,6 +113,7 @@ def test_a_zip_has_a_file_for_each_code(
             f"qr-spring-Spring-sale.{image_format}",
             f"2-qr-spring-Spring-sale.{image_format}",
             f"qr-autumn.{image_format}",
+            f"2-qr-AUTUMN.{image_format}",
         ]
         found = [read(file.read(name), image_format) for name in file.namelist()]
     assert found == [[f"{link['shortUrl']}?qr=1"] for link in links]

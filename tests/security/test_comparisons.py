@@ -22,7 +22,8 @@ APPS = [
 SECRETS = re.compile(
     r"password|digest|token|secret|signature|hash|api_?key|cookie|unsign|claimed", re.IGNORECASE
 )
-# The kinds of a token of Markdown and the name of a placeholder, which are no secrets; and values that the client knows:
+# The kinds of a token of Markdown and the name of a placeholder, which are no secrets; and values that the client
+# knows:
 # the subject of an identity token, accounts, and a password that somebody chooses, which
 # is typed twice or on a command line.
 PUBLIC = [

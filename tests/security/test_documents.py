@@ -158,8 +158,8 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert f"An account has at most {lifecycle.MAX_SESSIONS} sessions;" in UNWRAPPED_SECURITY
     assert (
         f"An account is a member of at most {workspace_services.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
-        f" {invitations.MAX_MEMBERS:,} members and {invitations.MAX_PENDING} pending invitations, and a member at most"
-        f" {api_keys.MAX_KEYS} keys there."
+        f" {invitations.MAX_MEMBERS:,} members and {invitations.MAX_PENDING} pending invitations, and a member,"
+        f" like a team, at most {api_keys.MAX_KEYS} keys."
     ) in UNWRAPPED_SECURITY
     assert f"Within {lifecycle.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
     assert f"At most {MAX_REPORTED} broken rules are reported" in UNWRAPPED_SECURITY

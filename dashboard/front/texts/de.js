@@ -996,6 +996,7 @@ export const texts = {
     "action.invitation.withdrawn": "Einladung zurückgezogen",
     "action.workspace.created": "Arbeitsbereich angelegt",
     "action.workspace.updated": "Arbeitsbereich geändert",
+    "action.workspace.passwords_exported": "Links mit versiegelten Passwörtern exportiert",
     "action.key.created": "API-Schlüssel angelegt",
     "action.key.replaced": "API-Schlüssel ersetzt",
     "action.account.updated": "Konto geändert",

@@ -985,6 +985,7 @@ export const texts = {
     "action.invitation.withdrawn": "Invitation withdrawn",
     "action.workspace.created": "Workspace created",
     "action.workspace.updated": "Workspace changed",
+    "action.workspace.passwords_exported": "Links exported with sealed passwords",
     "action.key.created": "API key created",
     "action.key.replaced": "API key replaced",
     "action.account.updated": "Account changed",

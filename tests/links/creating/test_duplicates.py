@@ -38,7 +38,6 @@ SETTINGS = {
     "rules": [{"url": "https://example.com/de", "conditions": [{"type": "country", "values": ["DE"]}]}],
     "split": [{"name": name, "url": f"https://example.com/{name}", "weight": 30} for name in "ab"],
     "preview": {"title": "Card"},
-    "isArchived": True,
 }
 # What belongs to one link.
 OWN = {"_id", "shortCode", "shortUrl", "customCode", "externalId", "clickCount", "createdAt", "updatedAt"}
@@ -155,3 +154,11 @@ def test_a_repeated_call_with_a_key_makes_one_copy(api: APIClient, make_link: Ma
     first, second = (api.post(f"/api/urls/{link['_id']}/duplicate", {}, headers=headers) for _ in range(2))
     assert (first.json(), first["Location"]) == (second.json(), second["Location"])
     assert Link.objects.count() == 2
+
+
+def test_a_copy_can_be_used_although_its_link_is_over(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(URL, isArchived=True, startsAt="2019-01-01", expiresAt="2020-01-01")
+    copy = duplicate(api, link)
+    stored = whole(api, copy)
+    assert (stored["isArchived"], stored["status"]) == (False, "active")
+    assert (stored["startsAt"], stored["expiresAt"]) == (None, None)

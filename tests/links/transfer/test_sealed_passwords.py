@@ -68,6 +68,14 @@ def test_a_protected_link_moves_with_its_password(
     assert unlocks(visitor, "secret", "open sesame")["Location"] == URL
 
 
+def test_an_export_of_passwords_is_in_the_history(api: APIClient, make_link: MakeLink) -> None:
+    make_link(customCode="secret", password="open sesame")
+    content(sealed(api))
+    newest = api.get("/api/audit").json()["data"]["changes"][0]
+    assert (newest["action"], newest["via"]) == ("workspace.passwords_exported", "api_key")
+    assert (newest["before"], newest["after"]) == ({}, {})
+
+
 def test_an_export_without_a_passphrase_has_no_sealed_passwords(api: APIClient, make_link: MakeLink) -> None:
     make_link(customCode="secret", password="open sesame")
     for file_format in ("csv", "jsonl"):
@@ -106,7 +114,16 @@ def test_a_sealed_password_fits_only_its_own_link_and_file(api: APIClient, make_
         )
     ]
     Link.objects.all().delete()
-    for password_hash in (costly, "md5$x$y", "", "argon2$argon2id"):
+    costs, salt, digest = "v=19$m=19456,t=2,p=1", "c2FsdHNhbHQ", "aGFzaGhhc2hoYXNoaGFzaA"
+    useless = [
+        f"argon2$argon2id${costs}$YQ${digest}",
+        f"argon2$argon2id${costs}${salt}$AAAA",
+        f"argon2$argon2id${costs}${salt}$!!!",
+        f"argon2$argon2i${costs}${salt}${digest}",
+        f"argon2$argon2id$v=18$m=19456,t=2,p=1${salt}${digest}",
+        f"argon2$argon2id$v=19$m=7,t=2,p=1${salt}${digest}",
+    ]
+    for password_hash in (costly, "md5$x$y", "", "argon2$argon2id", *useless):
         cell = Sealer(PASSPHRASE).seal(password_hash, second["shortCode"])
         assert refusals(
             imported(api, json.dumps(second | {"sealedPassword": cell}), passphrase=PASSPHRASE)
