@@ -272,7 +272,8 @@ def stats(
     if json:
         json_text(data)
         return
-    line(f"{data['totalClicks']} clicks, {data['uniqueClicks']} unique ({period})")
+    clicks = "click" if data["totalClicks"] == 1 else "clicks"
+    line(f"{data['totalClicks']} {clicks}, {data['uniqueClicks']} unique ({period})")
     _bars([(each["date"], each["clicks"]) for each in data["clicksByDate"]])
     for title, name, key in (
         ("Countries", "topCountries", "country"),

@@ -64,7 +64,7 @@ function nameOfKey({ keyId }, keys) {
 const Entry = ({ value: entry, keys }) => html`
     <li data-request=${entry.requestId}>
         <div>
-            <strong dir="ltr">${entry.method} ${entry.route}</strong>
+            <strong dir="ltr">${entry.method} ${entry.route}</strong>${" "}
             <span class="state" data-state=${entry.status < 400 ? "active" : "banned"}>${entry.status} ${entry.code}</span>
             <small>
                 <time datetime=${entry.respondedAt}>${dateAndTime(entry.respondedAt)}</time>
