@@ -148,8 +148,9 @@ def listed_domain(owner: Workspace, domain_id: str | None) -> ListedDomain | Non
     return ListedDomain(pk, not is_large)
 
 
-# Of at most so many links, a list reads all; of more, it looks at each link on its way through the list.
-FEW_LINKS = 20_000
+# Of at most so many links, a list reads all; of more, it looks at each link on its way through the list. As many as a
+# list counts, because counting reads them anyway: 99,000 of 300,000 links took 0.2 s by their index, else 1 s.
+FEW_LINKS = 100_000
 _MORE_THAN_FEW = (
     "SELECT EXISTS (SELECT FROM links_link WHERE owner_id = %(owner)s AND {condition} OFFSET {few})"
 )
