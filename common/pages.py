@@ -41,8 +41,8 @@ class Window(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows to read: at a place, one more tells whether others follow."""
-        return self.limit + 1 if self.place else self.limit
+        """How many rows to read: one more than are shown tells whether others follow."""
+        return self.limit + 1
 
     @property
     def is_backward(self) -> bool:
@@ -71,12 +71,17 @@ def page_of(
     *,
     is_capped: bool = False,
 ) -> Page[Row]:
-    """``found`` has the rows of the window in the order of the list, see `Window.rows`."""
+    """``found`` has the rows of the window in the order of the list, see `Window.rows`.
+
+    ``total`` may be of another moment, so it does not decide alone whether rows follow a numbered page: a cursor too
+    many leads to an empty page, but without one a walk misses rows. ``found`` may lack the row that follows if it was
+    read from the other end of the list.
+    """
     has_more = len(found) > window.limit
     rows = list(found[-window.limit :] if window.is_backward else found[: window.limit])
     if window.place is None:
         precedes = window.page > 1
-        follows = window.offset + len(rows) < total or (is_capped and len(rows) == window.limit)
+        follows = has_more or window.offset + len(rows) < total
     else:
         # The row at whose place the page begins or ends may be gone.
         precedes, follows = (has_more, True) if window.is_backward else (True, has_more)

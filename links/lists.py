@@ -86,11 +86,9 @@ def slice_of_page(options: ListOptions, total: int, *, is_capped: bool) -> Slice
     """The rows to read for a page of a list with ``total`` links, or more if it ``is_capped``."""
     forward, backward = DIRECTIONS[options.sort_order]
     window = options.window
-    if window.place is not None:
-        return Slice(backward if window.is_backward else forward, 0, window.rows)
     offset, limit = window.offset, window.limit
-    if is_capped or offset <= total // 2:
-        return Slice(forward, offset, limit)
+    if window.place is not None or is_capped or offset <= total // 2:
+        return Slice(backward if window.is_backward else forward, offset, window.rows)
     # Read the second half from the other end, so that the last page costs as little as the first.
     return Slice(backward, max(0, total - offset - limit), min(limit, total - offset))
 
@@ -208,7 +206,8 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     rows = link_rows(candidates, values, direction=page.direction, order=forward)
     if is_capped and rows and not is_walk:
         # A page that is not full is the last one, so the total is known.
-        total, is_capped = max(total, page.offset + len(rows)), len(rows) == page.limit
+        shown = min(len(rows), window.limit)
+        total, is_capped = max(total, page.offset + shown), shown == window.limit
     return page_of(rows, window, total, _key_of, is_capped=is_capped)
 
 

@@ -148,8 +148,9 @@ def listed_domain(owner: Workspace, domain_id: str | None) -> ListedDomain | Non
     return ListedDomain(pk, not is_large)
 
 
-# Of at most so many links, a list reads all; of more, it looks at each link on its way through the list.
-FEW_LINKS = 20_000
+# Of at most so many links, a list reads all; of more, it looks at each link on its way through the list. As many as a
+# list counts, because counting reads them anyway: 99,000 of 300,000 links took 0.2 s by their index, else 1 s.
+FEW_LINKS = 100_000
 _MORE_THAN_FEW = (
     "SELECT EXISTS (SELECT FROM links_link WHERE owner_id = %(owner)s AND {condition} OFFSET {few})"
 )
@@ -183,10 +184,17 @@ def created_by(owner: Workspace, creator: UUID) -> Condition:
     return _indexed(owner, "creator_id = %(creator)s::bigint", values)
 
 
+# A join, because NOT IN reads all of them for each link if the planner expects too many.
+_PROTECTED = """
+SELECT FROM links_link l WHERE l.id = s.link_id AND l.owner_id = %(owner)s AND l.password IS NOT NULL
+"""
+
+
 def with_password(owner: Workspace, *, has_password: bool) -> Condition:
     """Links with a password, or without one."""
-    condition = _indexed(owner, "password IS NOT NULL")
-    return condition if has_password else Condition(f"NOT {condition.sql}")
+    if has_password:
+        return _indexed(owner, "password IS NOT NULL")
+    return Condition(f"NOT EXISTS ({_PROTECTED})")
 
 
 def _indexed(owner: Workspace, condition: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition:

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import pytest
+from django.utils.module_loading import import_string
 from rest_framework.test import APIClient
 
 from accounts.models import ScopedKey
@@ -193,3 +194,39 @@ def test_a_walk_leads_back_to_its_start(
     numbered = client.get(walk.path, {"limit": 2, "page": 2, **walk.query})
     assert numbered.json() == second.json()
     assert links_of(numbered).keys() == links_of(second).keys() == {"next", "prev"}
+
+
+@for_each(
+    ("name", "reading", "is_added"),
+    [
+        ("codes", "qrcodes.selectors.rows_from_place", True),
+        ("tag changes", "links.tags.changes.rows_of", False),
+    ],
+)
+def test_a_change_between_the_count_and_the_rows_hides_no_entry(
+    name: str,
+    reading: str,
+    is_added: bool,
+    lists: dict[str, Walked],
+    api: APIClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An entry is added after the count and before the rows are read, or removed after them and before the count."""
+    walk, read = lists[name], import_string(reading)
+    for _ in range(3 if is_added else 4):
+        walk.add()
+    oldest = api.get(walk.path).json()["data"][walk.name][-1]
+
+    def changed(*arguments: Any) -> Any:
+        if is_added:
+            walk.add()
+        rows = read(*arguments)
+        if not is_added:
+            walk.remove()
+        return rows
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, changed)
+        first = api.get(walk.path, {"limit": 3})
+    assert first.json()["data"]["pagination"] == {"page": 1, "limit": 3, "total": 3, "pages": 1}
+    assert api.get(links_of(first)["next"]).json()["data"][walk.name] == [oldest]

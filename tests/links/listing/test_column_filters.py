@@ -22,7 +22,7 @@ MakeLink = Callable[..., dict[str, Any]]
 ORDER = {"sortBy": "title", "sortOrder": "asc"}
 
 
-@pytest.fixture(params=[20_000, 0], ids=["few", "many"])
+@pytest.fixture(params=[100_000, 0], ids=["few", "many"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists read either all links that an index has, or look at each link."""
     monkeypatch.setattr("links.searches.FEW_LINKS", request.param)

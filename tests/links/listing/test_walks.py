@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from links.models import Link
+from links.selectors import LinkRow, link_rows
 from testing.accounts.keys import scoped_client
 from testing.links.walks import links_of, pages_of, walked
 from testing.refusals import broken_rules
@@ -71,6 +72,25 @@ def test_a_walk_misses_and_repeats_nothing_while_links_come_and_go(
     codes = [url["shortCode"] for url in walked(api, "/api/urls", "urls", query, between=others)]
     assert len(codes) == len(set(codes))
     assert lasting <= set(codes)
+
+
+def test_a_link_that_comes_between_the_count_and_the_rows_hides_none(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        make_link(title=f"old {number}")
+
+    def rows(*arguments: Any, **options: Any) -> list[LinkRow]:
+        make_link(title="new")
+        return link_rows(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("links.lists.link_rows", rows)
+        first = api.get("/api/urls", {"limit": 3})
+    assert first.json()["data"]["pagination"] == {"page": 1, "limit": 3, "total": 3, "pages": 1}
+    pages = [first.json(), api.get(links_of(first)["next"]).json()]
+    titles = [[url["title"] for url in page["data"]["urls"]] for page in pages]
+    assert titles == [["new", "old 2", "old 1"], ["old 0"]]
 
 
 def test_a_walk_of_a_limited_key_reads_its_own_links(alice: NewAccount, api: APIClient) -> None:
