@@ -120,7 +120,7 @@ def test_links_outside_the_limits_are_unknown(method: str, path: str, body: Any,
     for identifier in site.outside:
         before = list(Link.objects.filter(public_id=identifier).values())
         response = call(identifier)
-        assert (response.status_code, response.content) == (404, unknown.content)
+        assert (response.status_code, response.json()) == (404, unknown.json())
         assert list(Link.objects.filter(public_id=identifier).values()) == before
     assert call(site.reached[0]).status_code in (200, 201)
 
