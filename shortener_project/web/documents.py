@@ -52,6 +52,9 @@ DOCUMENTS = {
     for each in (
         Document(MAIN, "Guide", "Keys, workspaces, lists, errors, retries, reports, events and QR codes."),
         Document(
+            "tasks", "Five tasks", "The most common ones in curl, Python, TypeScript, a terminal and MCP."
+        ),
+        Document(
             "routing", "Where a link leads", "Targets, start and end, rules, splits and the simulation."
         ),
         Document(

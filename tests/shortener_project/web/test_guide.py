@@ -206,4 +206,4 @@ def test_a_link_without_an_address_here_is_its_text() -> None:
 
 
 def test_the_documents_are_those_for_users_of_the_api() -> None:
-    assert list(DOCUMENTS) == ["guide", "routing", "webhooks", "many-links"]
+    assert list(DOCUMENTS) == ["guide", "tasks", "routing", "webhooks", "many-links"]

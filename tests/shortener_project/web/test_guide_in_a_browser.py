@@ -17,6 +17,7 @@ WIDTHS = (390, 1280)
 PAGES = [
     "/api/docs/guide",
     "/api/docs/guide/routing",
+    "/api/docs/guide/tasks",
     "/api/docs/guide?q=retry",
     "/api/docs/operations",
     "/api/docs/operations/updateDomain",
