@@ -118,7 +118,9 @@ BAD_FIELDS = (
 )
 BAD_STATUS = invalid("status", "status", str(StatusesField.default_error_messages["status"]))
 BAD_ARCHIVED = invalid("archived", "archived", str(ArchivedField.default_error_messages["archived"]))
-BAD_CREATOR = invalid("creator", "id", str(AccountIdField.default_error_messages["id"]))
+_NO_ACCOUNT = str(AccountIdField.default_error_messages["id"])
+BAD_CREATOR = invalid("creator", "id", _NO_ACCOUNT)
+_BAD_FILTERS = (invalid("filters.creator", "id", _NO_ACCOUNT), invalid_destination("filters.destination"))
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
 
 
@@ -426,7 +428,7 @@ describe_views = describe(
         "The new view.",
         description=f"A workspace has at most {MAX_VIEWS} views.",
         examples=[_VIEW, _CAMPAIGN],
-        errors=[ViewExists(), TooManyViews()],
+        errors=[*_BAD_FILTERS, ViewExists(), TooManyViews()],
     ),
     partial_update=Operation(
         "updateView",
@@ -435,7 +437,7 @@ describe_views = describe(
         description="Fields that are not sent keep their values. `filters` and `report` are replaced as a whole."
         " To change `report`, a key needs `analytics:read`, too.",
         examples=[{"name": "Summer campaign"}],
-        errors=[ViewExists()],
+        errors=[*_BAD_FILTERS, ViewExists()],
     ),
     destroy=Operation(
         "deleteView", "Delete a view.", "The view is deleted.", description="Its links stay as they are."

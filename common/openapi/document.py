@@ -184,14 +184,24 @@ def link_operations(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 def enumerate_codes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Narrow the code of each error response to those of its examples.
 
+    Whatever takes input can break a rule of its fields, which the schema of the input says rather than an example.
+
     Beside the reference, so that generated clients have one type of all errors, which new codes do not break.
     """
     for operation in _operations(result):
         for status, response in operation["responses"].items():
             if status >= "400" and (content := response.get("content", {}).get("application/json")):
                 codes = {example["value"]["code"] for example in content["examples"].values()}
+                if status == "400" and _takes_input(operation):
+                    codes.add("validation_error")
                 content["schema"]["properties"] = {"code": {"enum": sorted(codes)}}
     return result
+
+
+def _takes_input(operation: dict[str, Any]) -> bool:
+    return "requestBody" in operation or any(
+        parameter["in"] == "query" for parameter in operation.get("parameters", ())
+    )
 
 
 def describe_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -308,7 +308,7 @@ def _requirements(view: type[ApiViewSet], name: str) -> str:
 def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
     action = getattr(view, name)
     options = getattr(action, "kwargs", {})
-    if _METHODS.get(name) or "post" in getattr(action, "mapping", {}):
+    if _METHODS.get(name) or {"post", "put", "patch"} & getattr(action, "mapping", {}).keys():
         [parser] = options.get("parser_classes", view.parser_classes)
         yield from bad_bodies(parser.max_bytes)
     yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)

@@ -116,7 +116,16 @@ describe_transfers = describe(
         " or installation. For administrators, with an account key or a token.",
         files=_FILES,
         examples=[{"passphrase": "twelve white horses"}],
-        errors=[invalid("passphrase"), BAD_TAGS, BAD_STATUS, BAD_ARCHIVED, domain_not_found(), Busy()],
+        errors=[
+            invalid("passphrase"),
+            BAD_TAGS,
+            BAD_STATUS,
+            BAD_ARCHIVED,
+            BAD_CREATOR,
+            invalid_destination("destination"),
+            domain_not_found(),
+            Busy(),
+        ],
     ),
     export_selected=Operation(
         "exportSelectedUrls",

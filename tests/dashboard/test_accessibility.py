@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from dashboard import urls
 from links.models import Link
-from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
+from testing.pages.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.pages import PAGES, WIDER, fill_account, open_page, pages
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -22,9 +22,9 @@ from testing.analytics.journaled import journaled
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import active_domain, as_zone_file
 from testing.domains.resolution import dns as dns
+from testing.pages.axe import SCHEMES, load_axe, problems_of
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
-from tests.dashboard.axe import SCHEMES, load_axe, problems_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 HOST = "go.brand.example"

@@ -21,9 +21,9 @@ from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, token_client_in
 from testing.cases import for_each
+from tests.accounts.every_role import FOR_EVERY_ROW, OWNER, TABLE, Site, join
+from tests.accounts.every_role import site as site
 from tests.accounts.scoped_keys.keys_api import MINIMAL, create, refused
-from tests.accounts.workspaces.every_role import FOR_EVERY_ROW, OWNER, TABLE, Site, join
-from tests.accounts.workspaces.every_role import site as site
 
 OURS = {"belongsTo": "workspace"}
 LINK = {"originalUrl": "https://example.com/"}

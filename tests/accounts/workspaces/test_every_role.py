@@ -10,7 +10,7 @@ from accounts.sessions.lifecycle import end
 from testing.accounts.accounts import bearer_client, key_client
 from testing.cases import for_each
 from testing.contract.every_route import ROUTES, UNKNOWN_ID, WITH_A_TOKEN_ONLY
-from tests.accounts.workspaces.every_role import (
+from tests.accounts.every_role import (
     FOR_EVERY_ROW,
     OWNER,
     TABLE,
@@ -19,7 +19,7 @@ from tests.accounts.workspaces.every_role import (
     join,
     outcome,
 )
-from tests.accounts.workspaces.every_role import site as site
+from tests.accounts.every_role import site as site
 
 
 def test_every_route_has_a_row() -> None:

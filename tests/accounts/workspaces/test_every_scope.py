@@ -16,7 +16,7 @@ from testing.accounts.keys import scoped_client, scoped_key
 from testing.accounts.workspaces import key_client_in
 from testing.cases import for_each
 from testing.contract.every_route import DOCUMENTATION, WITH_A_TOKEN_ONLY
-from tests.accounts.workspaces.every_role import (
+from tests.accounts.every_role import (
     FOR_EVERY_ROW,
     OWNER,
     TABLE,
@@ -24,7 +24,7 @@ from tests.accounts.workspaces.every_role import (
     Site,
     join,
 )
-from tests.accounts.workspaces.every_role import site as site
+from tests.accounts.every_role import site as site
 
 # They refuse keys that are limited to some links.
 FOR_THE_WHOLE_WORKSPACE = {

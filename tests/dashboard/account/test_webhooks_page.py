@@ -15,8 +15,8 @@ from accounts.services import NewAccount
 from events.webhooks.models import DisabledReason, Webhook
 from testing.accounts.workspaces import add_member, team
 from testing.domains.domains import active_domain
+from testing.pages.axe import SCHEMES, load_axe, problems_of
 from testing.pages.browser import Visit
-from tests.dashboard.axe import SCHEMES, load_axe, problems_of
 from tests.dashboard.pages import failing_webhook
 
 MakeLink = Callable[..., dict[str, Any]]

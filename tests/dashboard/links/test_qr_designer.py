@@ -14,8 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 from rest_framework.test import APIClient
 
 from qrcodes.models import QrCode, SavedDesign
+from testing.pages.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from testing.pictures import decoded, file_of, logo, opened, pages, read
-from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows

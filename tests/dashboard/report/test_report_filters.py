@@ -18,7 +18,7 @@ from accounts.services import NewAccount
 from analytics.models import Kind
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.facts import Fact, record
-from tests.dashboard.axe import SCHEMES, load_axe, problems_of
+from testing.pages.axe import SCHEMES, load_axe, problems_of
 from tests.dashboard.report_page import MARCH, rows, show, table, total, url_of
 from tests.dashboard.report_page import link as link
 

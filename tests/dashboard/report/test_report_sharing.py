@@ -13,8 +13,8 @@ from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.workspaces import add_member, team
 from testing.analytics.shared_reports import click_on
+from testing.pages.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from testing.pages.dashboard import another_browser
-from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.pages import WIDER
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from testing.pages.axe import SCHEMES, load_axe, problems_of
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
 from testing.pages.browser import chromium as chromium
-from tests.dashboard.axe import SCHEMES, load_axe, problems_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 WIDTHS = (390, 1280)
