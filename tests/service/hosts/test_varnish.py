@@ -163,7 +163,7 @@ def test_forty_poisoned_headers_alter_nothing_that_a_cache_keeps_for_others(
 
 
 def settled(response: Raw) -> bytes:
-    """The response without what differs on every request: some headers, and the request's id and length in an error."""
+    """The response without what differs on every request: some headers, and the id and length of an error."""
     content, is_error = re.subn(rb'"requestId":"[^"]*"', b"", response.bytes)
     names = rb"Date|X-Varnish|Age|X-Request-ID|Accept-Ranges" + (rb"|Content-Length" if is_error else b"")
     return re.sub(rb"\r\n(?:" + names + rb"): [^\r]*", b"", content)
