@@ -122,6 +122,15 @@ _NO_ACCOUNT = str(AccountIdField.default_error_messages["id"])
 BAD_CREATOR = invalid("creator", "id", _NO_ACCOUNT)
 _BAD_FILTERS = (invalid("filters.creator", "id", _NO_ACCOUNT), invalid_destination("filters.destination"))
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
+# Of every operation that takes the filters of the list of links.
+FILTER_ERRORS = (
+    BAD_TAGS,
+    BAD_STATUS,
+    BAD_ARCHIVED,
+    BAD_CREATOR,
+    invalid_destination("destination"),
+    domain_not_found(),
+)
 
 
 _NEXT_OPERATIONS = NextOperations(
@@ -248,12 +257,7 @@ describe_links = describe(
         " all of them.",
         errors=[
             invalid("page", "too_deep", TOO_DEEP),
-            BAD_TAGS,
-            BAD_STATUS,
-            BAD_ARCHIVED,
-            BAD_CREATOR,
-            invalid_destination("destination"),
-            domain_not_found(),
+            *FILTER_ERRORS,
         ],
     ),
     count=Operation(
@@ -264,13 +268,8 @@ describe_links = describe(
         f" tags in none. With a filter, or by status, at most {COUNT_LIMIT:,} links can be grouped.",
         component="UrlCount",
         errors=[
-            BAD_TAGS,
-            BAD_STATUS,
-            BAD_ARCHIVED,
-            BAD_CREATOR,
-            invalid_destination("destination"),
+            *FILTER_ERRORS,
             InvalidFields([TOO_MANY]),
-            domain_not_found(),
         ],
     ),
     retrieve=Operation(

@@ -184,9 +184,8 @@ def link_operations(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 def enumerate_codes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Narrow the code of each error response to those of its examples.
 
-    Whatever takes input can break a rule of its fields, which the schema of the input says rather than an example.
-
-    Beside the reference, so that generated clients have one type of all errors, which new codes do not break.
+    Beside the reference, so that generated clients have one type of all errors, which new codes do not break. Whatever
+    takes input can break a rule of its fields, which the schema of the input says rather than an example.
     """
     for operation in _operations(result):
         for status, response in operation["responses"].items():

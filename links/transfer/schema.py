@@ -6,13 +6,13 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
 from accounts import admission
 from accounts.downloads import Busy
-from common.openapi.error_examples import invalid, invalid_destination
+from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import Representation, choice, count, flag, moment, number, text
 from links.bulk.schema import ID, OWN_IDS, results
 from links.bulk.services import MAX_ITEMS
 from links.errors import DomainNotActive, domain_not_found
-from links.schema import BAD_ARCHIVED, BAD_CREATOR, BAD_STATUS, BAD_TAGS
+from links.schema import FILTER_ERRORS
 from links.transfer.exports import COLUMNS, CONTENT_TYPES, ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.imports import MAX_ROWS
@@ -98,15 +98,7 @@ describe_transfers = describe(
         "Export your short links, or those that match the filters.",
         description="Newest first. The file can be imported again. It contains no passwords; see `sealed-export`.",
         files=_FILES,
-        errors=[
-            BAD_TAGS,
-            BAD_STATUS,
-            BAD_ARCHIVED,
-            BAD_CREATOR,
-            invalid_destination("destination"),
-            domain_not_found(),
-            Busy(),
-        ],
+        errors=[*FILTER_ERRORS, Busy()],
     ),
     export_sealed=Operation(
         "exportUrlsWithPasswords",
@@ -116,16 +108,7 @@ describe_transfers = describe(
         " or installation. For administrators, with an account key or a token.",
         files=_FILES,
         examples=[{"passphrase": "twelve white horses"}],
-        errors=[
-            invalid("passphrase"),
-            BAD_TAGS,
-            BAD_STATUS,
-            BAD_ARCHIVED,
-            BAD_CREATOR,
-            invalid_destination("destination"),
-            domain_not_found(),
-            Busy(),
-        ],
+        errors=[invalid("passphrase"), *FILTER_ERRORS, Busy()],
     ),
     export_selected=Operation(
         "exportSelectedUrls",
