@@ -34,15 +34,24 @@ def derive_key(secret: str, purpose: str) -> bytes:
 
 def seal(content: bytes, *, purpose: str, context: bytes, secret: str) -> bytes:
     """Seal with AES-256-GCM, bound to ``context``: the result opens only with the same context."""
+    return seal_with(_cipher(secret, purpose), content, context)
+
+
+def seal_with(cipher: AESGCM, content: bytes, context: bytes) -> bytes:
     nonce = os.urandom(_NONCE_BYTES)
-    return nonce + _cipher(secret, purpose).encrypt(nonce, content, context)
+    return nonce + cipher.encrypt(nonce, content, context)
+
+
+def unseal_with(cipher: AESGCM, sealed: bytes, context: bytes) -> bytes:
+    """Raises InvalidTag if the cipher does not open it, and ValueError if it is too short."""
+    return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context)
 
 
 def unseal(sealed: bytes, *, purpose: str, context: bytes, secrets: list[str]) -> bytes | None:
     """The content, or None if none of the installation's secrets, current or former, opens it."""
     for secret in secrets:
         try:
-            return _cipher(secret, purpose).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context)
+            return unseal_with(_cipher(secret, purpose), sealed, context)
         except InvalidTag:
             continue
     return None

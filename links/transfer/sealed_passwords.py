@@ -17,13 +17,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from accounts.password_hashing import Argon2
 from common.errors import FieldError, InvalidFields
+from common.secrets import seal_with, unseal_with
 
 MIN_PASSPHRASE = 12
 MAX_PASSPHRASE = 256
 MAX_CELL = 400
 _VERSION = "v1"
 _SALT_BYTES = 16
-_NONCE_BYTES = 12
 # Of an Argon2 hash, in bytes (RFC 9106).
 _MIN_SALT, _MIN_HASH = 8, 16
 
@@ -37,9 +37,7 @@ class Sealer:
         self._cipher = _cipher(passphrase, salt)
 
     def seal(self, password_hash: str, short_code: str) -> str:
-        nonce = os.urandom(_NONCE_BYTES)
-        sealed = self._cipher.encrypt(nonce, password_hash.encode(), short_code.encode())
-        return self._prefix + _encoded(nonce + sealed)
+        return self._prefix + _encoded(seal_with(self._cipher, password_hash.encode(), short_code.encode()))
 
 
 class Opener:
@@ -61,12 +59,8 @@ class Opener:
         try:
             if version != _VERSION:
                 raise _damaged()
-            content = _decoded(sealed)
-            password_hash = (
-                self._cipher_of(salt)
-                .decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], (short_code or "").encode())
-                .decode()
-            )
+            content, context = _decoded(sealed), (short_code or "").encode()
+            password_hash = unseal_with(self._cipher_of(salt), content, context).decode()
         except InvalidTag:
             message = "The passphrase is wrong, or the sealed password belongs to another link."
             raise _refusal("wrong_passphrase", message) from None
