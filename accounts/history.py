@@ -17,9 +17,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.models import Change, Invitation, User, Workspace
-from common.cursors import opened_cursor, sealed_cursor
+from common.cursors import newest_page
 from common.database import execute, fetch
-from common.errors import FieldError, InvalidFields, NotFound
+from common.errors import FieldError, NotFound
 from common.http.current_request import Actor, AuthMethod, actor, request_id
 from common.ids import find_by_public_id
 
@@ -133,7 +133,6 @@ def delete_old_changes(days: int) -> int:
     return deleted
 
 
-_SEALING, _PLACE_BYTES = "history-cursor", 8
 BAD_CURSOR = FieldError("cursor", "invalid", "Must be the nextCursor of a page of this history.")
 
 
@@ -157,8 +156,6 @@ def list_changes(
     ``kind``: the part of the action that names the kind of object.
     """
     changes = _changes(owner.pk)
-    if cursor is not None:
-        changes = changes.filter(pk__lt=_position(cursor, owner))
     if object_id is not None:
         changes = changes.filter(object_id=object_id)
     if actor_id is not None:
@@ -169,10 +166,11 @@ def list_changes(
         changes = changes.filter(action=action)
     if kind is not None:
         changes = changes.filter(action__startswith=f"{kind}.")
-    rows = list(changes.order_by("-pk")[: limit + 1])
-    page = rows[:limit]
+    page, following = newest_page(
+        changes, limit=limit, cursor=cursor, purpose="history-cursor", owner=owner.pk, refusal=BAD_CURSOR
+    )
     _name_subjects(page)
-    return ChangePage(page, _cursor(page[-1], owner) if len(rows) > limit else None)
+    return ChangePage(page, following)
 
 
 def _name_subjects(changes: Sequence[Change]) -> None:
@@ -224,18 +222,3 @@ def visible_actor(change: Change) -> User | None:
 
 def _changes(owner_id: int) -> QuerySet[Change]:
     return Change.objects.filter(owner=owner_id).select_related("actor")
-
-
-def _cursor(change: Change, owner: Workspace) -> str:
-    return sealed_cursor(change.pk.to_bytes(_PLACE_BYTES), purpose=_SEALING, context=_context(owner))
-
-
-def _position(cursor: str, owner: Workspace) -> int:
-    position = opened_cursor(cursor, _PLACE_BYTES, purpose=_SEALING, context=_context(owner))
-    if position is None:
-        raise InvalidFields([BAD_CURSOR])
-    return int.from_bytes(position)
-
-
-def _context(owner: Workspace) -> bytes:
-    return str(owner.pk).encode()

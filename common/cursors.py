@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Any, TypeVar
 
 from django.conf import settings
+from django.db.models import Model, QuerySet
 
+from common.errors import FieldError, InvalidFields
 from common.secrets import OVERHEAD, seal, unseal
 
+Object = TypeVar("Object", bound=Model)
+_PLACE_BYTES = 8
 _MIN_CHARACTERS = -(-OVERHEAD * 4 // 3)
 
 
@@ -27,3 +32,29 @@ def opened_cursor(cursor: str, size: int | None, *, purpose: str, context: bytes
     sealed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return unseal(sealed, purpose=purpose, context=context, secrets=secrets)
+
+
+def newest_page(
+    objects: QuerySet[Object, Any],
+    *,
+    limit: int,
+    cursor: str | None,
+    purpose: str,
+    owner: int,
+    refusal: FieldError,
+) -> tuple[list[Object], str | None]:
+    """A page of a log, whose newest rows have the highest keys, and the cursor of the next one; None: it is the last.
+
+    ``owner``: whose log it is. Raises InvalidFields with ``refusal`` for a cursor of another log.
+    """
+    context = str(owner).encode()
+    if cursor is not None:
+        place = opened_cursor(cursor, _PLACE_BYTES, purpose=purpose, context=context)
+        if place is None:
+            raise InvalidFields([refusal])
+        objects = objects.filter(pk__lt=int.from_bytes(place))
+    rows = list(objects.order_by("-pk")[: limit + 1])
+    page = rows[:limit]
+    if len(rows) <= limit:
+        return page, None
+    return page, sealed_cursor(page[-1].pk.to_bytes(_PLACE_BYTES), purpose=purpose, context=context)

@@ -10,9 +10,9 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts.models import LoggedRequest, Workspace
-from common.cursors import opened_cursor, sealed_cursor
+from common.cursors import newest_page
 from common.database import execute, fetch
-from common.errors import FieldError, InvalidFields
+from common.errors import FieldError
 
 # Of each workspace, at least; housekeeping deletes older ones every ten minutes.
 MAX_KEPT = 10_000
@@ -82,7 +82,6 @@ def delete_old_requests() -> None:
         execute(_TRIM, {"owner": owner, "most": MAX_KEPT})
 
 
-_SEALING, _PLACE_BYTES = "request-log-cursor", 8
 BAD_CURSOR = FieldError("cursor", "invalid", "Must be the nextCursor of a page of this log.")
 
 
@@ -104,21 +103,20 @@ def list_requests(
 
     Raises InvalidFields for a bad cursor.
     """
-    logged, context = LoggedRequest.objects.filter(owner=owner), str(owner.pk).encode()
-    if cursor is not None:
-        place = opened_cursor(cursor, _PLACE_BYTES, purpose=_SEALING, context=context)
-        if place is None:
-            raise InvalidFields([BAD_CURSOR])
-        logged = logged.filter(pk__lt=int.from_bytes(place))
+    logged = LoggedRequest.objects.filter(owner=owner)
     if key is not None:
         logged = logged.filter(key_id=key)
     if status is not None:
         logged = logged.filter(status__range=status)
     if route is not None:
         logged = logged.filter(route=route)
-    rows = list(logged.order_by("-pk")[: limit + 1])
-    page = rows[:limit]
-    if len(rows) <= limit:
-        return RequestPage(page, None)
-    place = page[-1].pk.to_bytes(_PLACE_BYTES)
-    return RequestPage(page, sealed_cursor(place, purpose=_SEALING, context=context))
+    return RequestPage(
+        *newest_page(
+            logged,
+            limit=limit,
+            cursor=cursor,
+            purpose="request-log-cursor",
+            owner=owner.pk,
+            refusal=BAD_CURSOR,
+        )
+    )
