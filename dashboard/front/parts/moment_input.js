@@ -70,3 +70,20 @@ export function MomentInput({ name, label, zoneLabel, value, error, hint, requir
         </div>
     `;
 }
+
+/**
+ * A moment of a form, with the API's message about it: what `Input` is for texts.
+ * @param {object} properties
+ * @param {import("./sending.js").Sending} properties.sending
+ * @param {string} properties.name of the API's field
+ * @param {import("../core/html.js").Signal<string>} properties.value
+ */
+export const MomentField = ({ sending, name, value, ...more }) => html`
+    <${MomentInput}
+        name=${name}
+        value=${value.value}
+        error=${sending.errors.value[name]}
+        onValue=${(/** @type {string} */ moment) => (value.value = moment)}
+        ...${more}
+    />
+`;

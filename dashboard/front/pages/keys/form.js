@@ -5,7 +5,7 @@ import { availableDomains } from "../../core/endpoints.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t, textOr } from "../../core/texts.js";
 import { Input, Submit } from "../../parts/input.js";
-import { MomentInput } from "../../parts/moment_input.js";
+import { MomentField } from "../../parts/moment_input.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sending } from "../../parts/sending.js";
 
@@ -109,15 +109,7 @@ export function KeyForm({ of: key, label, onSave }) {
                 />
                 ${t("apiKeys.onlyOwn")}
             </label>
-            <${MomentInput}
-                name="expiresAt"
-                label=${t("apiKeys.expiresAt")}
-                zoneLabel=${t("times.zoneOfExpiry")}
-                hint=${t("apiKeys.expiryHint")}
-                value=${expiresAt.value}
-                error=${sending.errors.value.expiresAt}
-                onValue=${(/** @type {string} */ moment) => (expiresAt.value = moment)}
-            />
+            <${MomentField} sending=${sending} name="expiresAt" label=${t("apiKeys.expiresAt")} zoneLabel=${t("times.zoneOfExpiry")} hint=${t("apiKeys.expiryHint")} value=${expiresAt} />
             <${Submit} sending=${sending} fields=${["name", "scopes", "expiresAt"]} label=${label} />
         </form>
     `;

@@ -7,7 +7,7 @@ import { toast } from "../../core/toasts.js";
 import { createView, listViews } from "../../core/view_endpoints.js";
 import { Confirmation } from "../../parts/confirmation.js";
 import { Input, Submit } from "../../parts/input.js";
-import { MomentInput } from "../../parts/moment_input.js";
+import { MomentField } from "../../parts/moment_input.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
 import { Secret } from "../../parts/secret.js";
 import { Sending } from "../../parts/sending.js";
@@ -71,15 +71,7 @@ function Form({ urlId, views, onDone }) {
             ${needsName &&
             html`<${Input} sending=${sending} name="name" label=${t("views.name")} hint=${t("sharing.nameText")} value=${name} type="text" required maxlength="60" dir="auto" autocomplete="off" />`}
             <${Input} sending=${sending} name="password" label=${t("sharing.password")} hint=${t("sharing.optional")} value=${password} type="text" maxlength="128" autocomplete="off" />
-            <${MomentInput}
-                name="expiresAt"
-                label=${t("apiKeys.expiresAt")}
-                zoneLabel=${t("times.zoneOfExpiry")}
-                hint=${t("apiKeys.expiryHint")}
-                value=${expiresAt.value}
-                error=${sending.errors.value.expiresAt}
-                onValue=${(/** @type {string} */ moment) => (expiresAt.value = moment)}
-            />
+            <${MomentField} sending=${sending} name="expiresAt" label=${t("apiKeys.expiresAt")} zoneLabel=${t("times.zoneOfExpiry")} hint=${t("apiKeys.expiryHint")} value=${expiresAt} />
             <label>
                 <input type="checkbox" name="noIndex" checked=${noIndex.value} onChange=${(/** @type {any} */ event) => (noIndex.value = event.target.checked)} />
                 ${t("sharing.noIndex")}

@@ -3,7 +3,7 @@ import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Submit } from "../../parts/input.js";
-import { MomentInput } from "../../parts/moment_input.js";
+import { MomentField } from "../../parts/moment_input.js";
 import { Sending } from "../../parts/sending.js";
 import { replay } from "./endpoints.js";
 
@@ -21,18 +21,11 @@ export function Replay({ webhook, onSent }) {
             onSent();
         });
     };
-    /** @param {string} name @param {import("../../core/html.js").Signal<string>} value */
-    const momentOf = (name, value) => ({
-        name,
-        value: value.value,
-        error: sending.errors.value[name],
-        onValue: (/** @type {string} */ moment) => (value.value = moment),
-    });
     return html`
         <form class="narrow" onSubmit=${submit}>
             <p>${t("webhooks.replayText")}</p>
-            <${MomentInput} ...${momentOf("from", from)} required label=${t("webhooks.from")} zoneLabel=${t("times.zoneOfFrom")} />
-            <${MomentInput} ...${momentOf("to", to)} label=${t("webhooks.to")} zoneLabel=${t("times.zoneOfUntil")} hint=${t("webhooks.toHint")} />
+            <${MomentField} sending=${sending} name="from" value=${from} required label=${t("webhooks.from")} zoneLabel=${t("times.zoneOfFrom")} />
+            <${MomentField} sending=${sending} name="to" value=${to} label=${t("webhooks.to")} zoneLabel=${t("times.zoneOfUntil")} hint=${t("webhooks.toHint")} />
             <${Submit} sending=${sending} fields=${["from", "to"]} label=${t("webhooks.replay")} />
         </form>
     `;
