@@ -136,11 +136,11 @@ def _response(operation: Mapping[str, Any]) -> str:
 
 
 def _errors(operation: Mapping[str, Any]) -> list[str]:
+    """The codes that the description lists, by status."""
     codes = (
-        example["value"]["code"]
+        code
         for status, response in sorted(operation["responses"].items())
-        if status >= "400"
-        for content in response.get("content", {}).values()
-        for example in content["examples"].values()
+        if status >= "400" and "application/json" in response.get("content", {})
+        for code in response["content"]["application/json"]["schema"]["properties"]["code"]["enum"]
     )
     return list(dict.fromkeys(codes))
