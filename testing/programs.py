@@ -16,6 +16,7 @@ PACKAGES = {
     "caddy": "caddy",
     "chromium": "chromium",
     "faketime": "faketime",
+    "firefox-esr": "firefox-esr",
     "haproxy": "haproxy",
     "pgbouncer": "pgbouncer",
     "promtool": "prometheus",

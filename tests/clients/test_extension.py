@@ -1,4 +1,4 @@
-"""The browser extension in Chromium, with a running service."""
+"""The browser extension in Chromium and Firefox, with a running service."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from testing.clients import firefox
 from testing.clients.extension import build, installed
 from testing.pages.browser import another_site
-from testing.polling import DEADLINE
+from testing.polling import DEADLINE, eventually
 from testing.service.running import Service
 from tests.clients.conftest import Account
 
 pytestmark = pytest.mark.slow
 
 
-def test_it_shortens_copies_and_draws_the_tab_at_hand(
+def test_chromium_shortens_copies_and_draws_the_tab_at_hand(
     clients: Path, service: Service, account: Account, tmp_path: Path
 ) -> None:
     expect.set_options(timeout=1000 * DEADLINE)
@@ -51,6 +52,39 @@ def test_it_shortens_copies_and_draws_the_tab_at_hand(
         popup.get_by_label("Custom code").fill("Tab26")
         popup.get_by_role("button", name="Create").click()
         expect(popup.get_by_role("link")).to_have_text(f"http://localhost:{service.port}/Tab26")
+
+    found = service.call("GET", "/api/urls", X_API_Key=account.api_key).json()["data"]["urls"]
+    assert [(link["originalUrl"], link["title"], link["customCode"]) for link in found] == [
+        (f"{site}/", "Spring sale", "Tab26")
+    ]
+
+
+def test_firefox_does_the_same(clients: Path, service: Service, account: Account, tmp_path: Path) -> None:
+    folder = build(clients, ["localhost", "127.0.0.1"])
+    with another_site("Spring sale") as site, firefox.running(folder, tmp_path / "profile") as browser:
+        options, popup, tab = (browser.new_tab() for _ in range(3))
+        browser.choose(options)
+        browser.go(browser.address("options.html"))
+        browser.fill("#url", f"http://localhost:{service.port}/")
+        browser.fill("#key", "sl_live_wrong")
+        browser.click("form button")
+        eventually(lambda: browser.text("[role=alert]") == "The API key is not valid.")
+        browser.fill("#key", account.api_key)
+        browser.click("form button")
+        eventually(lambda: browser.text("[role=status]") == "Saved. The key works.")
+
+        browser.choose(tab, front=True)
+        browser.go(site)
+        browser.choose(popup)
+        browser.go(browser.address("popup.html"))
+        browser.fill("#code", "Tab26")
+        browser.click("#create")
+        eventually(lambda: browser.text("#link") == f"http://localhost:{service.port}/Tab26")
+        browser.choose(popup, front=True)
+        browser.click("#copy")
+        eventually(lambda: browser.text("[role=status]") == "Copied.")
+        browser.click("#qr")
+        eventually(lambda: browser.value_of("document.querySelector('img').naturalWidth > 0"))
 
     found = service.call("GET", "/api/urls", X_API_Key=account.api_key).json()["data"]["urls"]
     assert [(link["originalUrl"], link["title"], link["customCode"]) for link in found] == [

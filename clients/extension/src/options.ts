@@ -7,8 +7,9 @@ const url = element<HTMLInputElement>("url");
 const key = element<HTMLInputElement>("key");
 
 const { url: knownUrl, key: knownKey } = await stored();
-url.value = knownUrl ?? "";
-key.value = knownKey ?? "";
+// Whoever is quick has typed already.
+url.value ||= knownUrl ?? "";
+key.value ||= knownKey ?? "";
 
 element("form").addEventListener("submit", (event) => {
   event.preventDefault();
