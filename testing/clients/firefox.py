@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from testing.polling import DEADLINE, eventually
-from testing.service.ports import free_port
 from testing.programs import program
+from testing.service.ports import free_port
 
 EXTENSION = "shorten@shortener.invalid"
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name for the id of an element.
