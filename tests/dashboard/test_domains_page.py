@@ -335,3 +335,39 @@ def test_words_of_pages_are_saved(signed_in: Callable[..., Any], address: str, a
         "notFound": {"title": "Nothing here", "text": None},
         "expired": {"title": None, "text": "Over.\nSee brand.example"},
     }
+
+
+def test_apps_that_open_the_links_are_saved(
+    signed_in: Callable[..., Any], address: str, api: APIClient
+) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    fingerprint = ":".join(["0F"] * 32)
+    with signed_in() as visit:
+        page = open_domains(visit, address)
+        page.get_by_label("IDs of iOS apps").fill("ABCDE12345.com.example.app\ncom.example.app")
+        page.get_by_label("Paths that they leave to the browser").fill("/print-*")
+        page.get_by_role("button", name="Add an Android app").click()
+        page.get_by_label("Package name").fill("com.example.app")
+        page.get_by_role("button", name="Add an Android app").click()
+        page.get_by_label("Fingerprints of its certificates").last.fill(f"{fingerprint}\n")
+        page.reload()
+        # What was typed survives a reload. Each refusal stands at its field, and names the line.
+        save = page.get_by_role("button", name="Save app links")
+        save.click()
+        ids = page.get_by_label("IDs of iOS apps")
+        expect(ids).to_have_accessible_description(
+            "Line 2: Must be an app ID such as ABCDE12345.com.example.app."
+        )
+        expect(page.get_by_label("Package name").last).to_have_accessible_description(
+            "This field may not be blank."
+        )
+        ids.fill("ABCDE12345.com.example.app")
+        page.get_by_role("button", name="Remove this app").first.click()
+        page.get_by_label("Package name").fill("com.example.app")
+        save.click()
+        expect(page.get_by_text("App links saved")).to_be_visible()
+        expect(save).to_be_disabled()
+        assert visit.errors(400) == []
+    android = {"packageName": "com.example.app", "fingerprints": [fingerprint]}
+    apple = {"appIds": ["ABCDE12345.com.example.app"], "paths": ["/*"], "excludedPaths": ["/print-*"]}
+    assert Domain.objects.get().app_links == {"apple": apple, "android": [android]}

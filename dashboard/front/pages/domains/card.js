@@ -1,4 +1,4 @@
-/** One domain: its state, and below it, collapsed, the records, the addresses, the deletion and the unknown codes. */
+/** One domain: its state, and below it, collapsed, the records, the settings, the deletion and the unknown codes. */
 import { lacks } from "../../core/account.js";
 import { messageOf } from "../../core/failures.js";
 import { dateAndTime } from "../../core/format.js";
@@ -7,6 +7,7 @@ import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
 import { Skeleton } from "../../parts/skeleton.js";
+import { AppLinks } from "./app_links.js";
 import { Deletion } from "./deletion.js";
 import { readDomain } from "./endpoints.js";
 import { Fallbacks } from "./fallbacks.js";
@@ -73,7 +74,7 @@ function Details({ id }) {
     if (domain.value === null) return html`<${Skeleton} shape="cards" count=${2} />`;
     return html`
         <${Records} domain=${domain.value} />
-        ${!lacks("admin") && html`<${Fallbacks} domain=${domain.value} /><${PageWords} domain=${domain.value} />`}
+        ${!lacks("admin") && html`<${Fallbacks} domain=${domain.value} /><${PageWords} domain=${domain.value} /><${AppLinks} domain=${domain.value} />`}
         ${!lacks("admin") &&
         html`<div class="actions">
             <${Moving} domain=${domain.value} />
