@@ -103,7 +103,7 @@ class Group:
                 return env.integer(name, number, minimum=minimum)
             return env.integer(name, number, minimum=minimum, maximum=maximum)
 
-        values = f"integer from {minimum}" + ("" if maximum is None else f" to {maximum}")
+        values = f"from {minimum}" + ("" if maximum is None else f" to {maximum}")
         return self._add(Variable(name, values, str(default) if shown is None else shown, meaning, read))
 
     def choice(self, name: str, choices: tuple[str, ...], meaning: str) -> Variable[str]:

@@ -14,7 +14,8 @@ _INTRODUCTION = """\
 # Configuration
 
 Environment variables configure the service; the defaults suit a trial on one machine. A value that cannot be parsed
-stops the start with a message; `manage.py check --deploy` reports risky combinations.
+stops the start with a message; `manage.py check --deploy` reports risky combinations. Parentheses have possible values and,
+after a semicolon, the default.
 
 This page is generated: edit `shortener_project/configuration/variables.py` and run `make docs`.
 """
@@ -29,7 +30,7 @@ def _group(group: Group) -> str:
 
 
 def _entry(variable: Variable[Any]) -> str:
-    default = f"; default {variable.default}" if variable.default else ""
+    default = f"; {variable.default}" if variable.default else ""
     return f"- **`{variable.name}`** ({variable.values}{default}): {variable.meaning}\n"
 
 
