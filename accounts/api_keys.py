@@ -92,7 +92,8 @@ def read_row(query: str, key: str, **values: Any) -> tuple[Any, ...] | None:
     key_digest = digest(key)
 
     def read() -> tuple[Any, ...] | None:
-        with prepared_cursor() as cursor:
+        # The count of the request, and the time of use.
+        with prepared_cursor(may_lose=True) as cursor:
             cursor.execute(query, {"digest": key_digest, **values})
             row: tuple[Any, ...] | None = cursor.fetchone()
             return row

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
+from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from common.host import primary
 from common.postgresql import servers
-from common.postgresql.base import DatabaseWrapper
+from common.postgresql.base import DatabaseWrapper, Unreplicated
 from common.postgresql.timeouts import BoundedConnection, ResponseTimeout
 
 Result = TypeVar("Result")
@@ -57,9 +58,15 @@ def is_outage(error: BaseException) -> bool:
     if sqlstate != _READ_ONLY_TRANSACTION:
         return False
     # After a failover, a persistent connection may lead to a server that is now a standby. A new one does not.
-    if not connection.in_atomic_block:
+    if not connection.in_atomic_block and primary.has_standby():
         connection.close()
     return True
+
+
+def lacks_standby(error: BaseException) -> bool:
+    """Whether a change was refused because a failover could lose it, see REQUIRE_SYNCHRONOUS."""
+    is_refused = getattr(error.__cause__, "sqlstate", None) == _READ_ONLY_TRANSACTION
+    return isinstance(error, Unreplicated) or (is_refused and not primary.has_standby())
 
 
 def is_conflict(error: BaseException) -> bool:
@@ -87,7 +94,7 @@ def has_unknown_outcome(error: BaseException) -> bool:
     return isinstance(error.__cause__, ResponseTimeout)
 
 
-def prepared_cursor() -> CursorWrapper:
+def prepared_cursor(*, may_lose: bool = False) -> CursorWrapper:
     """A cursor for the statements of hot paths: the server parses and plans each of them once per connection.
 
     Django's own cursors insert the values into the text, so that the server plans it every time. For a lookup by key
@@ -95,8 +102,10 @@ def prepared_cursor() -> CursorWrapper:
 
     It fetches values in PostgreSQL's binary format, which Python reads faster: a row with its times takes 2 % of the
     processor time of reading a link less. Queries convert jsonb to text.
+
+    With ``may_lose``, a failover may lose what the statement writes: REQUIRE_SYNCHRONOUS does not apply to it.
     """
-    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor())
+    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor(may_lose=may_lose))
 
 
 def fetch(query: str, values: Any = None) -> list[tuple[Any, ...]]:
@@ -225,6 +234,18 @@ def require_confirmed() -> None:
     with connection.wrap_database_errors:
         servers.confirm(connection.connection)
     primary.note_committed()
+
+
+def is_replicated() -> bool:
+    """Whether a synchronous standby has all that was committed so far. Always true unless REQUIRE_SYNCHRONOUS.
+
+    Raises django.db.Error. Call it outside a transaction.
+    """
+    if not settings.REQUIRE_SYNCHRONOUS:
+        return True
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return servers.confirm(connection.connection)
 
 
 # Log offsets above the first bound. Above the second bound, the host is not ready for traffic.

@@ -70,7 +70,7 @@ def spend_request(subject: str | bytes, limit: int, *others: bytes) -> Rate:
     that they share in one order.
     """
     stored = digest_subject(subject) if isinstance(subject, str) else subject
-    with prepared_cursor() as cursor:
+    with prepared_cursor(may_lose=True) as cursor:
         cursor.execute(_COUNT, [[stored, *others]])
         return rate_of(max(Count(*row) for row in cursor.fetchall()), limit)
 

@@ -228,7 +228,7 @@ def caller_of_access_token(raw: str, workspace: str | None = None) -> Caller | N
         values["workspace"] = parse_public_id(workspace)
 
     def read() -> tuple[Any, ...] | None:
-        with prepared_cursor() as cursor:
+        with prepared_cursor(may_lose=True) as cursor:
             cursor.execute(_CALLER_OF_TOKEN if workspace is None else _CALLER_OF_TOKEN_IN_WORKSPACE, values)
             row: tuple[Any, ...] | None = cursor.fetchone()
             return row

@@ -41,6 +41,7 @@ from analytics.counting.segments import (
 from analytics.journal.pending import take_pending
 from analytics.journal.reader import DAMAGED_SUFFIX, OpenSegment, Segment, segments
 from analytics.journal.records import Corrupt, origins
+from common.database import is_replicated
 
 MAX_CACHED_PLACES = 200_000
 # Workers that crash repeatedly can leave more segments than a process may open.
@@ -136,7 +137,10 @@ class Drainer:
                 advance_segments(batch.offsets)
             self._offsets |= batch.offsets
             self._skipped += [(open_segments[name][0].path, *space) for name, space in batch.skipped.items()]
-            self._tidy(batch, open_segments)
+            if open_segments and is_replicated():
+                self._tidy(batch, open_segments)
+            else:
+                batch.finished, batch.damaged = [], {}
             return batch
 
     def _tidy(self, batch: Batch, open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]]) -> None:

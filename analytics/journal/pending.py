@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db import connection
 
 from common.database import prepared_cursor
 from common.secrets import seal, unseal
@@ -29,7 +28,8 @@ def open_record(content: bytes) -> bytes:
 
 
 def add_pending(payload: bytes) -> None:
-    with connection.cursor() as cursor:
+    # No other place is left.
+    with prepared_cursor(may_lose=True) as cursor:
         cursor.execute("INSERT INTO analytics_pendingrecord (record) VALUES (%s)", [seal_record(payload)])
 
 

@@ -18,7 +18,7 @@ from enum import Enum
 from django.conf import settings
 
 from common.host import state
-from common.host.state import COMMITTED, FAILED, FOLLOWED, FORMER, HOST, PRIMARY
+from common.host.state import COMMITTED, FAILED, FOLLOWED, FORMER, HOST, PRIMARY, STANDBY
 
 # The number of a server is a digest of its system identifier and its timeline.
 _TIMELINE_BITS = 32
@@ -82,7 +82,7 @@ def admit(server: int) -> Verdict:
         known = servers[PRIMARY]
         if known > server and _system_of(known) == _system_of(server):
             return Verdict.FORMER
-        servers[PRIMARY] = server
+        servers[PRIMARY], servers[STANDBY] = server, 0
     return Verdict.CURRENT if known in (0, server) else Verdict.OTHER
 
 
@@ -111,6 +111,18 @@ def note_failed() -> None:
     state.mapped().servers[FAILED] = state.microseconds()
 
 
+def note_standby(server: int) -> None:
+    """Record that a synchronous standby has confirmed a commit of this server. Raises OSError."""
+    with _lock():
+        if not is_former(server):
+            state.mapped().servers[STANDBY] = state.microseconds()
+
+
+def note_no_standby() -> None:
+    """Record that no synchronous standby confirms commits."""
+    state.mapped().servers[STANDBY] = 0
+
+
 def note_former() -> None:
     """Record that a former primary still accepts connections."""
     state.mapped().servers[FORMER] = state.microseconds()
@@ -126,6 +138,16 @@ def is_committing() -> bool:
 def has_just_failed() -> bool:
     """Whether a check has failed recently, so that another one would fail, too."""
     return _seconds_since(FAILED) <= state.HEARING_SECONDS
+
+
+def has_standby() -> bool:
+    """Whether a synchronous standby has recently confirmed a commit. Always true unless REQUIRE_SYNCHRONOUS."""
+    return not settings.REQUIRE_SYNCHRONOUS or _seconds_since(STANDBY) <= state.HEARING_SECONDS
+
+
+def is_watched() -> bool:
+    """Whether a process of this host checks the servers."""
+    return is_committing() or has_just_failed()
 
 
 def has_former() -> bool:

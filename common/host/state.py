@@ -44,8 +44,9 @@ _GAPS_BYTES = (2 * GAPS + 1) * 8
 # Positions in the header. Former releases use 3 and 6.
 _BOOT, HEARD, _SILENT_SINCE, _UNPREPARED, _EVERYTHING = 0, 1, 2, 4, 5
 # Words about the database servers: the one to use, the one that sends notifications, the time of the last confirmed
-# commit, of the last refused one, and of the last contact with a former primary, and the number of this host.
-PRIMARY, FOLLOWED, COMMITTED, FAILED, FORMER, HOST = range(6)
+# commit, of the last refused one, and of the last contact with a former primary, the number of this host, and the time
+# of the last commit that a synchronous standby has confirmed.
+PRIMARY, FOLLOWED, COMMITTED, FAILED, FORMER, HOST, STANDBY = range(7)
 _SERVERS_BYTES = 64
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -1,4 +1,17 @@
-"""The backend that Django loads. The timeouts apply if ``RESPONSE_SECONDS`` is set in ``DATABASES``."""
+"""The backend that Django loads. The timeouts apply if ``RESPONSE_SECONDS`` is set in ``DATABASES``.
+
+With REQUIRE_SYNCHRONOUS, sessions are read-only while commits do not wait for a synchronous standby, as for some
+seconds after a failover: `DatabaseWrapper._follow_standby`. PostgreSQL itself then refuses changes.
+
+- A commit is acknowledged only if a standby has confirmed a heartbeat (`common.postgresql.servers.Watch`) of the same
+  server within the last 5 seconds. After a failover, none of the former server counts.
+- If somebody empties ``synchronous_standby_names`` of a running primary, the next heartbeat notices that. Within these
+  1.5 seconds, commits can be acknowledged that only the primary has, and those that were waiting for the standby are.
+  Patroni does not empty it with ``synchronous_mode_strict``.
+- Clicks that were counted in such a commit stay in the journal until a standby has them (`is_replicated`).
+- What may be lost is still written: counts of requests, and times of use (``may_lose``).
+- Commands without time limits, which a person runs, are not restricted.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.db import OperationalError
 from django.db.backends.postgresql import base, operations
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
@@ -58,6 +72,13 @@ class Circuit:
 _circuit = Circuit()
 
 
+_AS_BEFORE = "RESET default_transaction_read_only"
+
+
+class Unreplicated(OperationalError):
+    """No synchronous standby would have the changes. They have ended without effect."""
+
+
 class DatabaseOperations(operations.DatabaseOperations):
     def last_executed_query(self, cursor: Any, sql: Any, params: Any) -> str:
         """The text for the query log. psycopg does not keep that of a prepared statement."""
@@ -70,6 +91,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._server = primary.UNKNOWN
+        self._needs_standby = self._is_read_only = False
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Raises psycopg.OperationalError at once while the database is known to be unavailable.
@@ -77,6 +99,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         Former primaries and standbys are refused, see `common.postgresql.servers`.
         """
         response_seconds = self.settings_dict.get("RESPONSE_SECONDS")
+        self._needs_standby = settings.REQUIRE_SYNCHRONOUS and response_seconds is not None
+        self._is_read_only = False
         if response_seconds is None:
             connection, server = servers.connect(self._open, conn_params)
             self._server = server.number
@@ -109,11 +133,41 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not self.in_atomic_block:
             self._leave_former_server()
         super().ensure_connection()
+        if self._needs_standby:
+            self._follow_standby()
 
-    def prepared_cursor(self) -> Any:
+    def _follow_standby(self, *, may_lose: bool = False) -> None:
+        """Make the session read-only while commits can be lost, and writable again afterwards."""
+        if self.in_atomic_block or not self.autocommit:
+            return
+        must_refuse = not (may_lose or primary.has_standby() or self._confirms_alone())
+        if must_refuse is not self._is_read_only:
+            change = "SET default_transaction_read_only = on" if must_refuse else _AS_BEFORE
+            with self.wrap_database_errors:
+                self.connection.execute(change, prepare=False)
+            self._is_read_only = must_refuse
+
+    def _confirms_alone(self) -> bool:
+        """Commit a heartbeat, unless a process of this host does so regularly."""
+        if primary.is_watched():
+            return False
+        with self.wrap_database_errors:
+            try:
+                is_replicated = servers.confirm(self.connection)
+            except psycopg.OperationalError:
+                primary.note_failed()
+                raise
+        primary.note_committed()
+        if is_replicated:
+            primary.note_standby(self._server)
+        return is_replicated
+
+    def prepared_cursor(self, *, may_lose: bool = False) -> Any:
         """Return a cursor that prepares its statements, see `common.database.prepared_cursor`."""
         self.close_if_health_check_failed()
         self.ensure_connection()
+        if may_lose and self._is_read_only:
+            self._follow_standby(may_lose=True)
         with self.wrap_database_errors:
             # As psycopg's own cursor() does.
             if self.connection.closed:
@@ -145,6 +199,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _commit(self) -> None:
         self._leave_former_server()
+        if self._needs_standby and primary.is_watched() and not (self._is_read_only or primary.has_standby()):
+            raise Unreplicated(
+                "No synchronous standby confirms commits. The transaction has ended without effect."
+            )
         try:
             super()._commit()  # type: ignore[misc] # private, as in Django's own backend
         except BaseException:

@@ -2,6 +2,9 @@
 
 Heartbeats are commits that show that a server is the primary: one that cannot commit may have been replaced. A
 heartbeat needs no table: it writes a message to the log, which PostgreSQL flushes and replicates like any change.
+
+With REQUIRE_SYNCHRONOUS, heartbeats also find out whether PostgreSQL acknowledges only what a synchronous standby has.
+`common.postgresql.base` refuses changes meanwhile and says what is guaranteed.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from enum import Enum
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import psycopg
+from django.conf import settings
 
 from common.host import cache_versions, primary
 from common.host.primary import UNKNOWN, Verdict
@@ -91,6 +95,8 @@ def admit(connection: psycopg.Connection[Any]) -> Server:
     if verdict is Verdict.OTHER:
         # Other hosts may have changed links there. Processes look at the server after the version counters.
         cache_versions.expire_caches()
+    if settings.REQUIRE_SYNCHRONOUS and not awaits_standby(connection):
+        primary.note_no_standby()
     return server
 
 
@@ -143,8 +149,34 @@ class ReadOnly(psycopg.OperationalError):
     """The server accepts no writes."""
 
 
-def confirm(connection: psycopg.Connection[Any]) -> None:
-    """Commit a heartbeat. Raises psycopg.OperationalError. Call it outside a transaction."""
+# While no standby of a list is connected, commits wait. The role or the URL may have switched that off.
+_AWAITS_STANDBY = """
+SELECT current_setting('synchronous_standby_names') <> ''
+    AND current_setting('synchronous_commit') NOT IN ('off', 'local')
+"""
+
+
+def awaits_standby(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the next commit waits for a synchronous standby. A server that has just started may have none listed."""
+    [(is_awaited,)] = connection.execute(_AWAITS_STANDBY, prepare=False).fetchall()
+    return bool(is_awaited)
+
+
+def confirm(connection: psycopg.Connection[Any]) -> bool:
+    """Commit a heartbeat. Raises psycopg.OperationalError. Call it outside a transaction.
+
+    Returns whether a synchronous standby has it and all earlier commits; always True unless REQUIRE_SYNCHRONOUS.
+    """
+    if not settings.REQUIRE_SYNCHRONOUS:
+        _commit(connection)
+        return True
+    is_awaited = awaits_standby(connection)
+    # PostgreSQL also releases waiting commits when the list becomes empty.
+    return _commit(connection) and is_awaited and awaits_standby(connection)
+
+
+def _commit(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the role may do it."""
     try:
         statement = _COMMIT.format(host=primary.host_number())
     except OSError as error:
@@ -153,16 +185,17 @@ def confirm(connection: psycopg.Connection[Any]) -> None:
         cursor = connection.execute(statement, prepare=False)
     except psycopg.errors.InsufficientPrivilege:
         # The role may not write messages. Then only the contact counts.
-        pass
-    else:
-        cursor.nextset()
-        if cursor.fetchone()[0]:  # type: ignore[index] # a row
-            raise ReadOnly("The server is read-only.")
+        return False
+    cursor.nextset()
+    if cursor.fetchone()[0]:  # type: ignore[index] # a row
+        raise ReadOnly("The server is read-only.")
+    return True
 
 
 class _State(Enum):
     FINE = "fine"
     SILENT = "does not commit"
+    ALONE = "no synchronous standby"
     FORMER = "a former primary lives on"
     GONE_BACK = "only a former primary responds"
 
@@ -174,6 +207,8 @@ class Watch:
         # A standby and a read-only primary are told apart here, not by libpq.
         self._parameters = {**parameters, "target_session_attrs": "any"}
         self._reported = _State.FINE
+        # The server whose last heartbeat a standby has confirmed.
+        self._replicated: int | None = None
 
     def run(self) -> NoReturn:
         while True:
@@ -187,6 +222,7 @@ class Watch:
     def check(self) -> None:
         """Open a new connection, note which server it reaches, and commit there unless it must not be used."""
         state, reason = _State.FINE, ""
+        replicated, self._replicated = self._replicated, None
         try:
             connection = BoundedConnection.connect_in_autocommit(self._parameters)
         except psycopg.Error:
@@ -198,9 +234,17 @@ class Watch:
                 connection.response_seconds = RESPONSE_SECONDS
                 connection.execute(_LIMITS)
                 server = admit(connection)
-                confirm(connection)
+                is_replicated = confirm(connection)
             if not primary.is_former(server.number):
                 primary.note_committed()
+                if is_replicated:
+                    self._replicated = server.number
+                    # Sessions may see the list before PostgreSQL heeds it. So one heartbeat is not enough.
+                    if replicated == server.number:
+                        primary.note_standby(server.number)
+                else:
+                    primary.note_no_standby()
+                    state = _State.ALONE
         except OnStandby:
             pass
         except OnFormerPrimary as error:
@@ -219,6 +263,8 @@ class Watch:
         match state:
             case _State.SILENT:
                 log.error("The database does not commit: %s", reason)
+            case _State.ALONE:
+                log.error("The database commits without a synchronous standby. Changes are refused.")
             case _State.FORMER:
                 log.error("A former primary still accepts connections. Stop it. %s", reason)
             case _State.GONE_BACK:

@@ -25,7 +25,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.database import has_unknown_outcome, is_outage, is_reference_gone, is_storage_full
+from common.database import has_unknown_outcome, is_outage, is_reference_gone, is_storage_full, lacks_standby
 from common.error_catalogue import CATALOGUE, docs_address
 from common.errors import (
     MAX_REPORTED,
@@ -117,6 +117,9 @@ _UNKNOWN_OUTCOME = (
     "The database did not confirm this in time, so it may or may not have been done. "
     "Requests with an Idempotency-Key can safely be sent again."
 )
+_NO_STANDBY = (
+    "No second database server confirms changes at present, so none are accepted. Try again shortly."
+)
 
 
 class JSONRenderer(BaseRenderer):
@@ -177,6 +180,8 @@ def as_service_error(exc: Exception) -> ServiceError | None:
         return BadBody("The request body ended early.")
     if has_unknown_outcome(exc):
         return Unavailable(_UNKNOWN_OUTCOME)
+    if lacks_standby(exc):
+        return Unavailable(_NO_STANDBY)
     if is_outage(exc):
         return Unavailable()
     if is_storage_full(exc):

@@ -54,6 +54,10 @@ DATABASE_URL = database.text(
     values="postgres:// URL",
     shown="embedded PostgreSQL",
 )
+REQUIRE_SYNCHRONOUS = database.flag(
+    "REQUIRE_SYNCHRONOUS",
+    "Whether to refuse changes while PostgreSQL confirms commits without a synchronous standby.",
+)
 SECRET_KEY = database.text(
     "SECRET_KEY",
     "",

@@ -147,6 +147,12 @@ def _servers() -> Iterator[Metric]:
         value=primary.is_committing(),
     )
     yield GaugeMetricFamily(
+        "shortener_database_replicated",
+        "Whether a synchronous standby has confirmed a commit within the last seconds; always 1 without"
+        " REQUIRE_SYNCHRONOUS",
+        value=primary.has_standby(),
+    )
+    yield GaugeMetricFamily(
         "shortener_database_former_primary",
         "Whether a server of an earlier timeline accepts connections, which this host refuses",
         value=primary.has_former(),

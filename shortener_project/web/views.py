@@ -53,7 +53,9 @@ class Part(NamedTuple):
 
 
 def _failed_commits() -> str | None:
-    return None if primary.is_committing() else "it does not commit"
+    if not primary.is_committing():
+        return "it does not commit"
+    return None if primary.has_standby() else "no synchronous standby confirms them"
 
 
 def _silence() -> str | None:

@@ -81,6 +81,26 @@ def test_after_a_database_error_the_database_may_be_an_older_one(link: int, clic
     assert lost_bytes() == deleted_size + wiped_size
 
 
+def test_clicks_that_only_the_primary_has_stay_in_the_journal(
+    link: int, clicks_dir: Path, settings: Settings
+) -> None:
+    settings.REQUIRE_SYNCHRONOUS = True
+    drainer = Drainer(clicks_dir)
+    before = transaction.savepoint()
+    journaled(link, count=2)
+    close_journal()
+    assert (drainer.drain_batch(), drainer.drain_batch(), Click.objects.count()) == (2, 0, 2)
+
+    # The failover.
+    transaction.savepoint_rollback(before)
+    settings.REQUIRE_SYNCHRONOUS = False
+    with connection.execute_wrapper(lose_connection), pytest.raises(OperationalError):
+        drainer.drain_batch()
+
+    assert (drainer.drain_batch(), drainer.drain_batch(), Click.objects.count()) == (2, 0, 2)
+    assert (segments(clicks_dir), lost_bytes()) == ([], 0)
+
+
 def test_damaged_segment_is_set_aside_when_its_writer_exits(
     link: int, clicks_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -10,15 +10,18 @@ from urllib.parse import urlsplit
 import dj_database_url
 import psycopg
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import InternalError, OperationalError, connection, transaction
+from pytest_django.fixtures import Settings
 
 from accounts.models import User
-from common.database import is_outage
+from common.database import is_outage, lacks_standby
 from common.host import cache_versions, primary
 from common.host.primary import Verdict, number_of, timeline_of
 from common.postgresql import servers
+from common.postgresql.base import Unreplicated
 from common.postgresql.servers import OnFormerPrimary, OnStandby
 from common.postgresql.timeouts import BoundedConnection
+from limits.rates import spend_request
 from shortener_project.configuration.database import database_settings
 from testing.accounts.accounts import account
 from testing.connections import closed_connection as closed_connection
@@ -115,6 +118,44 @@ def test_a_transaction_on_a_former_primary_ends_without_effect() -> None:
             rename(statement=statement)
         assert is_outage(ended.value)
         assert User.objects.get(pk=owner.pk).first_name == "Ada"
+
+
+def test_nothing_is_committed_without_a_required_standby(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = account("ada@example.com").user
+    connection.close()
+    settings.REQUIRE_SYNCHRONOUS = True
+    monkeypatch.setitem(connection.settings_dict, "RESPONSE_SECONDS", 10)
+    # As the heartbeats of this host do.
+    primary.note_committed()
+
+    # A new connection sees that the server lists no standby.
+    primary.note_standby(primary.current())
+    connection.ensure_connection()
+    assert not primary.has_standby()
+    with pytest.raises(InternalError) as refused:
+        User.objects.update(first_name="Grace")
+    assert lacks_standby(refused.value)
+    spend_request("requests may be lost", 1)
+
+    primary.note_standby(primary.current())
+    assert User.objects.update(first_name="Augusta") == 1
+
+    def lose_standby() -> None:
+        with transaction.atomic():
+            User.objects.update(first_name="Grace")
+            primary.note_no_standby()
+
+    with pytest.raises(Unreplicated) as ended:
+        lose_standby()
+    assert lacks_standby(ended.value)
+    assert User.objects.get(pk=owner.pk).first_name == "Augusta"
+
+    # The same on a server that replaces this one.
+    primary.note_standby(primary.current())
+    primary.admit(number_of(7, 1))
+    assert not primary.has_standby()
 
 
 @contextmanager
