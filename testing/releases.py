@@ -20,13 +20,25 @@ FROZEN = Path("tests/shortener_project/frozen_migrations.txt")
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "var", "tests", "docs", "node_modules", "__pycache__", ".*_cache"
 )
+# What later versions may do to hosts of this one: a column that they do not fill, and a message that they do not know.
 _MIGRATION = """
 from django.db import migrations
 
 class Migration(migrations.Migration):
     dependencies = [("links", "{last}")]
-    operations = [migrations.RunSQL("ALTER TABLE links_link ADD COLUMN upgrade_test text", "")]
+    operations = [migrations.RunSQL(r'''
+        ALTER TABLE links_link ADD COLUMN upgrade_test text NOT NULL DEFAULT 'new';
+        CREATE FUNCTION links_upgrade_test() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pg_notify('destinations', 'later {{"link": ' || NEW.id || '}}');
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER links_upgrade_test AFTER UPDATE ON links_link
+            FOR EACH ROW EXECUTE FUNCTION links_upgrade_test();
+    ''', "")]
 """
+# It stores known links in another format, too.
+_KNOWN_LINKS = Path("links/destinations/lookup.py"), "\nFORMAT = ", "\nFORMAT = 1000 + "
 
 
 def last_tag(repository: Path = REPOSITORY) -> str | None:
@@ -48,10 +60,14 @@ def code_of(tag: str, folder: Path) -> Path:
 
 
 def code_of_next_version(folder: Path) -> Path:
-    """This code with one more migration, which older code can run on."""
+    """This code with one more migration, which older code can run on, and another format of known links."""
     shutil.copytree(REPOSITORY, folder, ignore=_LEFT_OUT)
     last = max(name for app, name in own_digests() if app == "links")
     (folder / "links/migrations/9999_upgrade_test.py").write_text(_MIGRATION.format(last=last))
+    path, former, following = _KNOWN_LINKS
+    text = (folder / path).read_text()
+    assert former in text
+    (folder / path).write_text(text.replace(former, following))
     return folder
 
 
