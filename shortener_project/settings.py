@@ -291,6 +291,7 @@ FAST_LANE = variables.FAST_LANE.read() == "yes" and find_spec("fastlane") is not
 
 
 CLICKS_DIR = VAR_DIR / "clicks"
+CLICK_MIRROR = variables.CLICK_MIRROR.read()
 
 METRICS_DIR = metrics_folder(variables.PROMETHEUS_MULTIPROC_DIR.read(), secret=SECRET_KEY, var_dir=VAR_DIR)
 

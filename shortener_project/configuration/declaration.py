@@ -61,6 +61,12 @@ class Group:
             Variable(name, "path", default, meaning, lambda: Path(env.text(name, default)).resolve())
         )
 
+    def optional_folder(self, name: str, meaning: str) -> Variable[Path | None]:
+        def read() -> Path | None:
+            return Path(path).resolve() if (path := env.text(name)) else None
+
+        return self._add(Variable(name, "path", "none", meaning, read))
+
     def base_url(
         self, name: str, default: Callable[[], str], meaning: str, *, shown: str
     ) -> Variable[BaseUrl]:

@@ -195,6 +195,11 @@ CLICK_SYNC = clicks.choice(
     "When a recorded click is on disk. `group`: within 50 ms. `strict`: before the response. `process`: when the "
     "operating system writes it; only an operating system crash or power failure can lose it.",
 )
+CLICK_MIRROR = clicks.optional_folder(
+    "CLICK_MIRROR",
+    "A folder on another disk or a network file system, of this host alone, to which each click is written before the "
+    "response, too. `CLICK_SYNC` holds for both.",
+)
 CLICK_BACKLOG_MB = clicks.integer(
     "CLICK_BACKLOG_MB",
     1024,
