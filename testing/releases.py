@@ -42,14 +42,18 @@ _KNOWN_LINKS = Path("links/destinations/lookup.py"), "\nFORMAT = ", "\nFORMAT = 
 
 
 def last_tag(repository: Path = REPOSITORY) -> str | None:
-    done = subprocess.run(
-        ["git", "describe", "--tags", "--abbrev=0"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or None
+    """The last release; None before the first one. Raises RuntimeError in a clone that may lack its tag."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=repository, capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip()
+
+    tag = git("describe", "--tags", "--abbrev=0")
+    if not tag and git("rev-parse", "--is-shallow-repository") == "true":
+        raise RuntimeError("This clone has no tags: git fetch --unshallow --tags")
+    return tag or None
 
 
 def code_of(tag: str, folder: Path) -> Path:
