@@ -6,10 +6,8 @@ digests of all migrations before a release, and refuses to change those of the l
 
 from __future__ import annotations
 
-import io
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -58,8 +56,8 @@ def last_tag(repository: Path = REPOSITORY) -> str | None:
 
 def code_of(tag: str, folder: Path) -> Path:
     archive = subprocess.run(["git", "archive", tag], cwd=REPOSITORY, capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+    folder.mkdir()
+    subprocess.run(["tar", "--extract"], input=archive, cwd=folder, check=True)
     return folder
 
 
