@@ -129,6 +129,10 @@ MIDDLEWARE = [
     "sign_in.middleware.AccountPages",
 ]
 
+RECORDS_SPANS = bool(variables.OTEL_EXPORTER_OTLP_ENDPOINT.read())
+if RECORDS_SPANS:
+    MIDDLEWARE.insert(1, "shortener_project.web.spans.SpanMiddleware")
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -190,6 +190,9 @@ class Group:
         values = "origins, comma-separated, or `*`"
         return self._add(Variable(name, values, "", meaning, lambda: env.origins(name)))
 
+    def collector(self, name: str, meaning: str) -> Variable[str]:
+        return self._add(Variable(name, "http or https URL", "none", meaning, lambda: env.collector(name)))
+
     def monthly_address(self, name: str, default: str, meaning: str, *, shown: str) -> Variable[str]:
         read = lambda: env.monthly_address(name, default)  # noqa: E731 # as for the other kinds
         return self._add(Variable(name, "URL", shown, meaning, read))

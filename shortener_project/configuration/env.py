@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -174,6 +175,18 @@ def contact(name: str) -> str:
         )
     is_uri = address.startswith(("https:", "mailto:", "tel:"))
     return f"mailto:{address}" if address and not is_uri else address
+
+
+def collector(name: str) -> str:
+    """The address of a collector of spans; empty without one."""
+    address = text(name)
+    if not address:
+        return ""
+    if not address.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(f"{name} must be an http or https URL.")
+    if not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+        raise ImproperlyConfigured(f"{name} needs the packages of requirements-tracing.txt.")
+    return address
 
 
 def monthly_address(name: str, default: str) -> str:

@@ -92,7 +92,8 @@ proxies = Group("Proxies, networks and browsers")
 TRUSTED_PROXIES = proxies.networks(
     "TRUSTED_PROXIES",
     "",
-    "Proxies whose `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Request-ID` headers the service trusts.",
+    "Proxies whose `X-Forwarded-For`, `X-Forwarded-Proto`, `X-Request-ID` and `traceparent` headers the service "
+    "trusts.",
     shown="none",
 )
 ADMIN_ALLOWED_NETWORKS = proxies.networks(
@@ -460,6 +461,11 @@ PROMETHEUS_MULTIPROC_DIR = logs.text(
     "Folder in which all processes of the host share their metrics.",
     values="path",
     shown="a private folder in `/dev/shm`",
+)
+OTEL_EXPORTER_OTLP_ENDPOINT = logs.collector(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "Collector that gets a span for each request of the API and the pages, and for each of their SQL statements "
+    "([more](monitoring.md#traces)).",
 )
 
 GROUPS = (addresses, database, proxies, processes, clicks, domains, outbound, sign_in, brand, accounts, logs)
