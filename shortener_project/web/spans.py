@@ -33,9 +33,11 @@ from opentelemetry.trace import (
 
 from common.http.current_request import Trace, request_id, trace
 from shortener_project.web.middleware import documented_route
-from shortener_project.web.traces import GetResponse, respond_within
+from shortener_project.web.traces import COMMENT, GetResponse, respond_within
 
 _FLUSH_MILLISECONDS = 3_000
+# The message of an exception may contain values.
+_WITHOUT_MESSAGES: dict[str, Any] = {"record_exception": False, "set_status_on_exception": False}
 
 
 @cache
@@ -87,6 +89,7 @@ class SpanMiddleware:
                 "http.request.method": method,
                 "http.request.header.x-request-id": [request_id.get() or ""],
             },
+            **_WITHOUT_MESSAGES,
         ) as span:
             names = span.get_span_context()
             own = Trace(
@@ -124,7 +127,7 @@ def _context_of(parent: Trace | None) -> Any:
 def _record_statement(
     execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]
 ) -> Any:
-    text = str(sql).strip()
+    text = str(sql).partition(COMMENT)[0].strip()
     operation = text.split(None, 1)[0].upper() if text else "SQL"
     with _tracer().start_as_current_span(
         operation,
@@ -134,7 +137,10 @@ def _record_statement(
             "db.operation.name": operation,
             "db.query.text": text,
         },
-        # An exception's message may contain values.
-        record_exception=False,
-    ):
-        return execute(sql, params, many, context)
+        **_WITHOUT_MESSAGES,
+    ) as span:
+        try:
+            return execute(sql, params, many, context)
+        except Exception as error:
+            span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+            raise

@@ -22,6 +22,7 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 # https://www.w3.org/TR/trace-context/#traceparent-header: later versions may append fields.
 _FORMAT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _SAMPLED = 0x01
+COMMENT = " /*traceparent="
 
 
 def trace_of_proxy(meta: Mapping[str, Any]) -> Trace | None:
@@ -54,7 +55,7 @@ def _comment(execute: Callable[..., Any], sql: Any, params: Any, many: bool, con
     current, session = trace.get(), context["connection"].connection
     if current is None or not isinstance(sql, str):
         return execute(sql, params, many, context)
-    comment = f" /*traceparent='00-{current.trace_id}-{current.span_id}-01'*/"
+    comment = f"{COMMENT}'00-{current.trace_id}-{current.span_id}-01'*/"
     threshold, session.prepare_threshold = session.prepare_threshold, None
     try:
         return execute(sql + comment, params, many, context)

@@ -102,5 +102,6 @@ def test_a_collector_gets_the_requests_and_their_statements(make_database: Calla
         statements = [each for each in spans if each.parent == span.id]
         assert {each.trace for each in statements} == {span.trace}
         assert {each.attributes["db.system.name"] for each in statements} == {"postgresql"}
+        assert not any(TRACE in each.attributes["db.query.text"] for each in statements)
         assert f'"trace_id": "{span.trace}"' in log
     assert not any(secret in body for body in bodies for secret in (b"s3cret", key.encode()))
