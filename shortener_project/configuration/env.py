@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import ipaddress
 import os
 import re
 import secrets
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -184,7 +184,7 @@ def collector(name: str) -> str:
         return ""
     if not address.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"{name} must be an http or https URL.")
-    if not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+    if not (importlib.util.find_spec("opentelemetry") and importlib.util.find_spec("opentelemetry.sdk")):
         raise ImproperlyConfigured(f"{name} needs the packages of requirements-tracing.txt.")
     return address
 
