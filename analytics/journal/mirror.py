@@ -13,6 +13,7 @@ import logging
 import os
 import shutil
 import tempfile
+import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,10 @@ from pathlib import Path
 from analytics.journal.reader import DAMAGED_SUFFIX, OpenSegment, Segment, segment_path, segments, wipe
 from analytics.journal.writer import sync_folder
 from common.repeated_lines import REPEATED
+
+# Fewer days than the database remembers which segments are counted. Files can stay here longer if the host did not use
+# its mirror for a while.
+MAX_AGE_DAYS = 6
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +50,9 @@ class Mirror:
                 return False
             # Another drainer may have counted and deleted both copies meanwhile.
             if file.is_deleted:
+                return False
+            if time.time() - os.fstat(file.descriptor).st_mtime > MAX_AGE_DAYS * 86_400:
+                log.error("Segment %s is too old to be counted: its clicks may have been.", segment.path)
                 return False
             _copy(file, path)
         log.warning("Segment %s was lost. It is back from the mirror %s.", segment.id, self._folder)

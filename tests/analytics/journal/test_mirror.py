@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,20 @@ def test_a_damaged_segment_is_not_lost(link: dict[str, Any], mirror: Path, setti
     (path,) = settings.CLICKS_DIR.iterdir()
     path.rename(path.with_suffix(".damaged"))
     assert Mirror(mirror).recover(settings.CLICKS_DIR) == 0
+
+
+def test_a_segment_that_the_database_may_have_forgotten_is_left_to_the_operator(
+    link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    journaled(pk(link))
+    close_journal()
+    shutil.rmtree(settings.CLICKS_DIR)
+    (path,) = mirror.iterdir()
+    week_ago = time.time() - 7 * 86_400
+    os.utime(path, (week_ago, week_ago))
+    assert Mirror(mirror).recover(settings.CLICKS_DIR) == 0
+    os.utime(path)
+    assert Mirror(mirror).recover(settings.CLICKS_DIR) == 1
 
 
 def test_a_click_that_the_mirror_does_not_take_is_in_neither_folder(
