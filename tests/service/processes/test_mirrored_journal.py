@@ -1,4 +1,4 @@
-"""A host loses all its processes and the disk of its journal. The mirror has every answered click."""
+"""A host loses all its processes and the disk of its journal, or the mirror of that. No answered click is lost."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from testing.service.frozen import follow
+from testing.service.frozen import audit, follow
 from testing.service.hosts import make_folder, one_host, stopped
+from testing.service.journal_disk import JournalDisk, why_none
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import clicks_of, eventually
+from testing.service.running import Service, clicks_of, eventually
 
 pytestmark = pytest.mark.slow
 
 CLICKS = 20
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*.segment")}
 
 
 def test_every_answered_click_is_counted_once_after_the_journal_is_lost(
@@ -41,3 +46,31 @@ def test_every_answered_click_is_counted_once_after_the_journal_is_lost(
             eventually(lambda clicks=clicks: clicks_of(host, key, link) == clicks)
             assert host.manage("audit_counters").stdout == "0 differences.\n"
         shutil.rmtree(rescue)
+
+
+def test_a_mirror_that_fails_stops_neither_visitors_nor_counting(
+    make_service: Callable[..., Service],
+) -> None:
+    if reason := why_none():
+        pytest.skip(f"NOT TESTED: {reason}.")
+    service = make_service()
+    service.environment["CLICK_MIRROR"] = str(service.var_dir / "mirror")
+    disk, journal = JournalDisk(service, "mirror"), service.var_dir / "clicks"
+    disk.start()
+    link = service.create_link(service.owner.api_key)
+    follow(service, link, CLICKS)
+    disk.fail()
+    follow(service, link, CLICKS)
+    assert service.call_internal("/readyz").json()["journal"] == "it cannot be written: Read-only file system"
+    eventually(lambda: clicks_of(service, service.owner.api_key, link) == 2 * CLICKS)
+    # What is counted stays here while it cannot be deleted there.
+    (segment,) = journal.glob("*.segment")
+    service.stop()
+    disk.repair()
+    disk.start()
+    eventually(service.is_ready)
+    follow(service, link, CLICKS)
+    eventually(lambda: clicks_of(service, service.owner.api_key, link) == 3 * CLICKS)
+    eventually(lambda: not segment.exists())
+    assert audit(service) == "0 differences.\n"
+    eventually(lambda: names_in(disk.folder) == names_in(journal))
