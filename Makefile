@@ -113,7 +113,7 @@ attack: $(VENV)/.dev ## Run every known attack; ARGS=--short takes minutes
 
 ##@ Maintain
 lock: $(VENV)/.dev ## Pin the newest versions that requirements*.in allow, with hashes
-	@set -e; for name in requirements requirements-embedded requirements-accelerate requirements-dev; do \
+	@set -e; for name in requirements requirements-embedded requirements-accelerate requirements-tracing requirements-dev; do \
 		$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
 			--no-annotate --quiet -o $$name.txt $$name.in; \
 	done
@@ -146,7 +146,7 @@ $(VENV)/.run: requirements.txt requirements-embedded.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt -r requirements-embedded.txt
 	@touch $@
 
-$(VENV)/.dev: requirements.txt requirements-embedded.txt requirements-dev.txt | $(BIN)/python
+$(VENV)/.dev: requirements.txt requirements-embedded.txt requirements-tracing.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@ $(VENV)/.run

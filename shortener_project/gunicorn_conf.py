@@ -95,6 +95,11 @@ def post_fork(server: Any, worker: Any) -> None:
     import_module("accounts.request_log.recorder").enable()
 
 
+def worker_exit(server: Any, worker: Any) -> None:
+    if settings.RECORDS_SPANS:
+        import_module("shortener_project.web.spans").flush()
+
+
 def when_ready(server: Any) -> None:
     # `manage.py serve` owns the sockets, so gunicorn must not delete them. It has this rule for systemd's sockets.
     server.systemd = "SERVE_BIND" in os.environ

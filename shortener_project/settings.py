@@ -131,6 +131,10 @@ MIDDLEWARE = [
     "sign_in.middleware.AccountPages",
 ]
 
+RECORDS_SPANS = bool(variables.OTEL_EXPORTER_OTLP_ENDPOINT.read())
+if RECORDS_SPANS:
+    MIDDLEWARE.insert(1, "shortener_project.web.spans.SpanMiddleware")
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -294,6 +298,7 @@ FAST_LANE = variables.FAST_LANE.read() == "yes" and find_spec("fastlane") is not
 
 
 CLICKS_DIR = VAR_DIR / "clicks"
+CLICK_MIRROR = variables.CLICK_MIRROR.read()
 
 METRICS_DIR = metrics_folder(variables.PROMETHEUS_MULTIPROC_DIR.read(), secret=SECRET_KEY, var_dir=VAR_DIR)
 

@@ -6,10 +6,8 @@ digests of all migrations before a release, and refuses to change those of the l
 
 from __future__ import annotations
 
-import io
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,38 +18,58 @@ FROZEN = Path("tests/shortener_project/frozen_migrations.txt")
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "var", "tests", "docs", "node_modules", "__pycache__", ".*_cache"
 )
+# What later versions may do to hosts of this one: a column that they do not fill, and a message that they do not know.
 _MIGRATION = """
 from django.db import migrations
 
 class Migration(migrations.Migration):
     dependencies = [("links", "{last}")]
-    operations = [migrations.RunSQL("ALTER TABLE links_link ADD COLUMN upgrade_test text", "")]
+    operations = [migrations.RunSQL(r'''
+        ALTER TABLE links_link ADD COLUMN upgrade_test text NOT NULL DEFAULT 'new';
+        CREATE FUNCTION links_upgrade_test() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pg_notify('destinations', 'later {{"link": ' || NEW.id || '}}');
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER links_upgrade_test AFTER UPDATE ON links_link
+            FOR EACH ROW EXECUTE FUNCTION links_upgrade_test();
+    ''', "")]
 """
+# It stores known links in another format, too.
+_KNOWN_LINKS = Path("links/destinations/lookup.py"), "\nFORMAT = ", "\nFORMAT = 1000 + "
 
 
 def last_tag(repository: Path = REPOSITORY) -> str | None:
-    done = subprocess.run(
-        ["git", "describe", "--tags", "--abbrev=0"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or None
+    """The last release; None before the first one. Raises RuntimeError in a clone that may lack its tag."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=repository, capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip()
+
+    tag = git("describe", "--tags", "--abbrev=0")
+    if not tag and git("rev-parse", "--is-shallow-repository") == "true":
+        raise RuntimeError("This clone has no tags: git fetch --unshallow --tags")
+    return tag or None
 
 
 def code_of(tag: str, folder: Path) -> Path:
     archive = subprocess.run(["git", "archive", tag], cwd=REPOSITORY, capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+    folder.mkdir()
+    subprocess.run(["tar", "--extract"], input=archive, cwd=folder, check=True)
     return folder
 
 
 def code_of_next_version(folder: Path) -> Path:
-    """This code with one more migration, which older code can run on."""
+    """This code with one more migration, which older code can run on, and another format of known links."""
     shutil.copytree(REPOSITORY, folder, ignore=_LEFT_OUT)
     last = max(name for app, name in own_digests() if app == "links")
     (folder / "links/migrations/9999_upgrade_test.py").write_text(_MIGRATION.format(last=last))
+    path, former, following = _KNOWN_LINKS
+    text = (folder / path).read_text()
+    assert former in text
+    (folder / path).write_text(text.replace(former, following))
     return folder
 
 

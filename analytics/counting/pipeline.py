@@ -38,6 +38,7 @@ from analytics.counting.segments import (
     record_losses,
     record_losses_of_deleted,
 )
+from analytics.journal.mirror import Mirror
 from analytics.journal.pending import take_pending
 from analytics.journal.reader import DAMAGED_SUFFIX, OpenSegment, Segment, segments
 from analytics.journal.records import Corrupt, origins
@@ -53,11 +54,13 @@ log = logging.getLogger(__name__)
 class Drainer:
     """Counts the records in a folder's segments and in the table of pending records. Not thread-safe.
 
-    With ``skips_damage``, it reads segments on behind damage, those that were set aside, too.
+    With ``skips_damage``, it reads segments on behind damage, those that were set aside, too. ``mirror`` has a copy of
+    each segment.
     """
 
-    def __init__(self, folder: Path, *, skips_damage: bool = False) -> None:
+    def __init__(self, folder: Path, *, skips_damage: bool = False, mirror: Mirror | None = None) -> None:
         self._folder = folder
+        self._mirror = mirror
         self._skips_damage = skips_damage
         self._limit = BATCH
         self._has_caught_up = False
@@ -159,10 +162,13 @@ class Drainer:
         if open_segments:
             self._is_read_only = False
         # Before the wipe, which extends a file that was truncated below its offset: the log needs the size.
-        self._delete_finished(batch.finished, open_segments)
+        batch.finished = self._delete_finished(batch.finished, open_segments)
         for identifier, offset in batch.offsets.items():
             if identifier in open_segments:
-                open_segments[identifier][1].wipe(self._wiped.get(identifier, 0), offset)
+                wiped = self._wiped.get(identifier, 0)
+                open_segments[identifier][1].wipe(wiped, offset)
+                if self._mirror is not None:
+                    self._mirror.wipe(identifier, wiped, offset)
                 self._wiped[identifier] = offset
         for identifier, damage in batch.damaged.items():
             self._set_aside(*open_segments[identifier], damage)
@@ -243,13 +249,14 @@ class Drainer:
         self,
         identifiers: Sequence[uuid.UUID],
         open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]],
-    ) -> None:
-        """Delete segments of which committed transactions have counted every record.
+    ) -> list[uuid.UUID]:
+        """Delete segments of which committed transactions have counted every record. Leave out, of those returned, the
+        ones whose copy in the mirror cannot be deleted.
 
         In a separate transaction, because deletions wait for the disk and the batch holds locks of counters.
         """
         if not identifiers:
-            return
+            return []
         with transaction.atomic():
             # The server may have changed since the batch: trust only the offsets that it has now.
             finished = {
@@ -257,10 +264,13 @@ class Drainer:
                 for identifier, offset in lock_segments(identifiers).items()
                 if open_segments[identifier][1].is_counted(offset)
             }
+            kept = [name for name in finished if self._mirror is not None and not self._mirror.delete(name)]
+            finished = {name: parts for name, parts in finished.items() if name not in kept}
             note_finished(self._folder, {identifier: file.size for identifier, (_, file) in finished.items()})
             for segment, _ in finished.values():
                 segment.delete()
             finish_segments(list(finished))
+        return [name for name in identifiers if name not in kept]
 
     def _set_aside(self, segment: Segment, file: OpenSegment, damage: Corrupt) -> None:
         if self._damaged.get(segment.id) != damage.position:

@@ -181,8 +181,12 @@ class OpenSegment:
 
     def wipe(self, start: int, end: int) -> None:
         """Overwrite counted records with zeros, because they hold visitors' addresses."""
-        while start < end:
-            start += os.pwrite(self.descriptor, _ZEROS[: end - start], start)
+        wipe(self.descriptor, start, end)
+
+
+def wipe(descriptor: int, start: int, end: int) -> None:
+    while start < end:
+        start += os.pwrite(descriptor, _ZEROS[: end - start], start)
 
 
 def segments(folder: Path, suffix: str = SUFFIX) -> list[Segment]:

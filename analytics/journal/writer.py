@@ -35,26 +35,58 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
-class _Segment:
-    id: uuid.UUID
+class _Copy:
+    """``folder`` is open until it is synced: without its directory entry, a synced file is lost after a crash."""
+
     descriptor: int
+    folder: int | None = None
+
+    def sync(self) -> None:
+        if self.folder is not None:
+            os.fsync(self.folder)
+            self._close_folder()
+        os.fdatasync(self.descriptor)
+
+    def close(self) -> None:
+        self._close_folder()
+        os.close(self.descriptor)
+
+    def _close_folder(self) -> None:
+        if self.folder is not None:
+            os.close(self.folder)
+            self.folder = None
+
+
+@dataclass(slots=True, eq=False)
+class _Segment:
+    """``copies``: the one in the mirror, if there is one, and the one that the drainer reads."""
+
+    id: uuid.UUID
+    copies: list[_Copy]
     size: int = 0
     synced: int = 0
-    # The open folder, until it is synced: without its directory entry, a synced file is lost after a crash.
-    folder: int | None = None
     # The writes beyond ``synced`` with their end offsets: the data at risk if the next sync fails.
     unsynced: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def truncate(self, size: int) -> None:
+        for copy in reversed(self.copies):
+            os.ftruncate(copy.descriptor, size)
+
+    def close(self) -> None:
+        for copy in self.copies:
+            copy.close()
 
 
 class Journal:
     """Shared by all threads of one process. ``sync`` says when an appended record survives a crash of the machine:
 
     ``strict``: before `append` returns; ``group``: within about GROUP_SECONDS; ``process``: when the operating system
-    writes it. In every mode, a record survives a crash of the process.
+    writes it. In every mode, a record survives a crash of the process. With ``mirror``, all of that holds for two
+    folders, see `analytics.journal.mirror`.
     """
 
-    def __init__(self, folder: Path, sync: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, sync: str, mirror: Path | None = None) -> None:
+        self._folders = [folder] if mirror is None else [mirror, folder]
         self._sync = sync
         self._segment: _Segment | None = None
         self._full: list[_Segment] = []
@@ -94,10 +126,8 @@ class Journal:
         succeeded = True
         for segment, size in zip(segments, sizes, strict=True):
             try:
-                if segment.folder is not None:
-                    os.fsync(segment.folder)
-                    _close_folder(segment)
-                os.fdatasync(segment.descriptor)
+                for copy in segment.copies:
+                    copy.sync()
             except OSError as error:
                 succeeded = False
                 with self._writing:
@@ -107,8 +137,7 @@ class Journal:
                     segment.synced = size
                     segment.unsynced = [write for write in segment.unsynced if write[0] > size]
             if segment in full:
-                _close_folder(segment)
-                os.close(segment.descriptor)
+                segment.close()
         return succeeded
 
     def _write(self, framed: bytes) -> None:
@@ -129,12 +158,13 @@ class Journal:
 
     def _write_to(self, segment: _Segment, framed: bytes) -> None:
         try:
-            if os.write(segment.descriptor, framed) != len(framed):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            for copy in segment.copies:
+                if os.write(copy.descriptor, framed) != len(framed):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
-            # Remove the partial record: a reader could not find the records after it.
+            # Remove the partial record: a reader could not find the records after it. The mirror has no reader yet.
             try:
-                os.ftruncate(segment.descriptor, segment.size)
+                segment.truncate(segment.size)
             except OSError:
                 self._retire(segment)
             raise
@@ -148,34 +178,39 @@ class Journal:
             return
         self._segment = None
         if self._sync == "process":
-            os.close(segment.descriptor)
+            segment.close()
         else:
             self._full.append(segment)
             self._dirty.set()
 
     def _open(self) -> _Segment:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        identifier = new_public_id()
-        path = self._folder / f"{identifier}{SUFFIX}"
-        draft = path.with_suffix(".new")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
-        segment = _Segment(identifier, descriptor)
+        segment = _Segment(new_public_id(), [])
+        drafts = [folder / f"{segment.id}.new" for folder in self._folders]
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if self._sync != "process":
-                segment.folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-            draft.rename(path)
+            for draft in drafts:
+                self._open_copy(segment, draft)
+            # A file in the mirror alone would look like one that was lost here.
+            for draft in reversed(drafts):
+                draft.rename(draft.with_suffix(SUFFIX))
         except OSError:
-            _close_folder(segment)
-            os.close(descriptor)
-            with suppress(OSError):
-                draft.unlink()
+            segment.close()
+            for draft in drafts:
+                with suppress(OSError):
+                    draft.unlink()
             raise
         self._segment = segment
         if self._sync == "group" and self._syncer is None:
             self._syncer = threading.Thread(target=self._sync_loop, name="journal", daemon=True)
             self._syncer.start()
         return segment
+
+    def _open_copy(self, segment: _Segment, draft: Path) -> None:
+        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        copy = _Copy(os.open(draft, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600))
+        segment.copies.append(copy)
+        fcntl.flock(copy.descriptor, fcntl.LOCK_EX)
+        if self._sync != "process":
+            copy.folder = os.open(draft.parent, os.O_RDONLY | os.O_DIRECTORY)
 
     def _rewrite_unsynced(self, segment: _Segment, error: OSError) -> None:
         """Rewrite the records since the last successful sync to another segment.
@@ -198,7 +233,7 @@ class Journal:
             return
         segment.unsynced = []
         with suppress(OSError):
-            os.ftruncate(segment.descriptor, segment.synced)
+            segment.truncate(segment.synced)
 
     def _sync_loop(self) -> None:
         while True:
@@ -208,10 +243,10 @@ class Journal:
             self.sync()
 
 
-def _close_folder(segment: _Segment) -> None:
-    if segment.folder is not None:
-        os.close(segment.folder)
-        segment.folder = None
+def journal_error() -> OSError | None:
+    """Why this host's journal cannot be written, in either folder, or None."""
+    folders = [settings.CLICKS_DIR, settings.CLICK_MIRROR]
+    return next(filter(None, (writing_error(folder) for folder in folders if folder)), None)
 
 
 def writing_error(folder: Path) -> OSError | None:
@@ -238,7 +273,7 @@ def sync_folder(folder: Path) -> None:
 @cache
 def journal() -> Journal:
     """The journal of this process."""
-    return Journal(settings.CLICKS_DIR, settings.CLICK_SYNC)
+    return Journal(settings.CLICKS_DIR, settings.CLICK_SYNC, settings.CLICK_MIRROR)
 
 
 os.register_at_fork(after_in_child=journal.cache_clear)

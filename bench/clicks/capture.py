@@ -17,7 +17,8 @@ from bench.load.plain_links import plain_links
 from bench.load.traffic import Traffic
 
 CLICKS = 100_000
-MODES = ("process", "group", "strict")
+# Values of CLICK_SYNC, and whether there is a CLICK_MIRROR, here on the same disk.
+MODES = [("process", False), ("group", False), ("group", True), ("strict", False), ("strict", True)]
 # With CLICK_SYNC=strict each click waits for the disk, so measure fewer.
 FEWER_IN_STRICT = 20
 
@@ -34,21 +35,24 @@ def run(clicks: int, rounds: int) -> None:
         f"{rounds} rounds of {clicks:,} clicks (strict: {clicks // FEWER_IN_STRICT:,}); microseconds a click"
     )
     figures = []
-    for mode in MODES:
+    for mode, is_mirrored in MODES:
+        name = f"{mode} mirrored" if is_mirrored else mode
         count = clicks // FEWER_IN_STRICT if mode == "strict" else clicks
         means, slowest = [], []
         for _ in range(rounds):
             with TemporaryDirectory(dir=settings.VAR_DIR) as folder:
-                journal = Journal(Path(folder), mode)
+                journal = Journal(
+                    Path(folder, "clicks"), mode, Path(folder, "mirror") if is_mirrored else None
+                )
                 capture.journal = lambda journal=journal: journal
                 times = [_timed(visitors[number % len(visitors)]) for number in range(count)]
             means.append(statistics.mean(times) * 1e6)
             slowest.append(statistics.quantiles(times, n=100)[98] * 1e6)
         print(
-            f"  {mode:8} mean: min {min(means):6.2f}, median {statistics.median(means):6.2f}, max {max(means):6.2f};"
+            f"  {name:15} mean: min {min(means):6.2f}, median {statistics.median(means):6.2f}, max {max(means):6.2f};"
             f" p99: median {statistics.median(slowest):7.2f}"
         )
-        figures.append(f"`{mode}` {statistics.median(means):.1f} us")
+        figures.append(f"`{name}` {statistics.median(means):.1f} us")
     record("clicks-capture", f"`CLICK_SYNC`: {', '.join(figures)}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from analytics.journal.records import encode
@@ -19,4 +18,4 @@ def write_backlog(folder: Path, traffic: Traffic, clicks: int) -> None:
         share = clicks // SEGMENTS + (number < clicks % SEGMENTS)
         journal.append(*(encode(record) for record in traffic.records(share)))
         if journal._segment is not None:
-            os.close(journal._segment.descriptor)
+            journal._segment.close()

@@ -29,8 +29,17 @@ class Actor(NamedTuple):
     key: UUID | None = None
 
 
+class Trace(NamedTuple):
+    """``trace_id`` and ``span_id`` are hexadecimal, 32 and 16 digits. ``is_sampled``: somebody records the trace."""
+
+    trace_id: str
+    span_id: str
+    is_sampled: bool
+
+
 SERVICE = Actor(None, AuthMethod.SERVICE)
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+trace: ContextVar[Trace | None] = ContextVar("trace", default=None)
 accepted_languages: ContextVar[str] = ContextVar("accepted_languages", default="")
 actor: ContextVar[Actor] = ContextVar("actor", default=SERVICE)

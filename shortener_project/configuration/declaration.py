@@ -61,6 +61,12 @@ class Group:
             Variable(name, "path", default, meaning, lambda: Path(env.text(name, default)).resolve())
         )
 
+    def optional_folder(self, name: str, meaning: str) -> Variable[Path | None]:
+        def read() -> Path | None:
+            return Path(path).resolve() if (path := env.text(name)) else None
+
+        return self._add(Variable(name, "path", "none", meaning, read))
+
     def base_url(
         self, name: str, default: Callable[[], str], meaning: str, *, shown: str
     ) -> Variable[BaseUrl]:
@@ -183,6 +189,9 @@ class Group:
     def origins(self, name: str, meaning: str) -> Variable[list[str]]:
         values = "origins, comma-separated, or `*`"
         return self._add(Variable(name, values, "", meaning, lambda: env.origins(name)))
+
+    def collector(self, name: str, meaning: str) -> Variable[str]:
+        return self._add(Variable(name, "http or https URL", "none", meaning, lambda: env.collector(name)))
 
     def monthly_address(self, name: str, default: str, meaning: str, *, shown: str) -> Variable[str]:
         read = lambda: env.monthly_address(name, default)  # noqa: E731 # as for the other kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import ipaddress
 import os
 import re
@@ -174,6 +175,18 @@ def contact(name: str) -> str:
         )
     is_uri = address.startswith(("https:", "mailto:", "tel:"))
     return f"mailto:{address}" if address and not is_uri else address
+
+
+def collector(name: str) -> str:
+    """The address of a collector of spans; empty without one."""
+    address = text(name)
+    if not address:
+        return ""
+    if not address.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(f"{name} must be an http or https URL.")
+    if not (importlib.util.find_spec("opentelemetry") and importlib.util.find_spec("opentelemetry.sdk")):
+        raise ImproperlyConfigured(f"{name} needs the packages of requirements-tracing.txt.")
+    return address
 
 
 def monthly_address(name: str, default: str) -> str:

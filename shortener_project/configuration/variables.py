@@ -110,7 +110,8 @@ proxies = Group("Proxies, networks and browsers")
 TRUSTED_PROXIES = proxies.networks(
     "TRUSTED_PROXIES",
     "",
-    "Proxies whose `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Request-ID` headers the service trusts.",
+    "Proxies whose `X-Forwarded-For`, `X-Forwarded-Proto`, `X-Request-ID` and `traceparent` headers the service "
+    "trusts.",
     shown="none",
 )
 ADMIN_ALLOWED_NETWORKS = proxies.networks(
@@ -212,6 +213,11 @@ CLICK_SYNC = clicks.choice(
     ("group", "process", "strict"),
     "When a recorded click is on disk. `group`: within 50 ms. `strict`: before the response. `process`: when the "
     "operating system writes it; only an operating system crash or power failure can lose it.",
+)
+CLICK_MIRROR = clicks.optional_folder(
+    "CLICK_MIRROR",
+    "A folder on another disk or a network file system, of this host alone, to which each click is written before the "
+    "response, too. `CLICK_SYNC` holds for both.",
 )
 CLICK_BACKLOG_MB = clicks.integer(
     "CLICK_BACKLOG_MB",
@@ -473,6 +479,11 @@ PROMETHEUS_MULTIPROC_DIR = logs.text(
     "Folder in which all processes of the host share their metrics.",
     values="path",
     shown="a private folder in `/dev/shm`",
+)
+OTEL_EXPORTER_OTLP_ENDPOINT = logs.collector(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "Collector that gets a span for each request of the API and the pages, and for each of their SQL statements "
+    "([more](monitoring.md#traces)).",
 )
 
 GROUPS = (addresses, database, proxies, processes, clicks, domains, outbound, sign_in, brand, accounts, logs)

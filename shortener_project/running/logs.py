@@ -8,7 +8,7 @@ import re
 import time
 from types import TracebackType
 
-from common.http.current_request import request_id
+from common.http.current_request import request_id, trace
 
 # C0 and C1 control characters, DEL, and Unicode line separators.
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
@@ -39,6 +39,8 @@ class JSONFormatter(logging.Formatter):
         }
         if identifier := request_id.get():
             line["request_id"] = identifier
+        if current := trace.get():
+            line["trace_id"] = current.trace_id
         line |= getattr(record, "fields", {})
         if record.exc_info:
             line["exception"] = _redact_details(self.formatException(record.exc_info))
@@ -51,7 +53,9 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 # overrides a method of logging
-        fields = {**getattr(record, "fields", {}), "request_id": request_id.get()}
+        current = trace.get()
+        names = {"request_id": request_id.get(), "trace_id": current and current.trace_id}
+        fields = {**getattr(record, "fields", {}), **names}
         words = [f"{name}={value}" for name, value in fields.items() if value is not None]
         return " ".join([_redact_details(super().formatMessage(record)), *words]).translate(_CONTROLS)
 

@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 from analytics.counting.segments import lost_bytes
 from analytics.journal.backlog import backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
-from analytics.journal.writer import writing_error
+from analytics.journal.writer import journal_error
 from common.database import check_connection, read_first, seconds_ahead
 from common.host import primary, state, vitals
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
@@ -128,7 +128,7 @@ def _writable() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "shortener_journal_writable",
         "Whether the journal takes clicks; otherwise the database does",
-        value=writing_error(settings.CLICKS_DIR) is None,
+        value=journal_error() is None,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, cast
 
@@ -34,10 +34,9 @@ from common.http.urls import canonical_host, is_address
 from common.ids import new_public_id
 from limits.rates import spend_request
 from pages.responses import refuse_attempts
+from shortener_project.web.traces import GetResponse, respond_within, trace_of_proxy
 from sign_in import refusals
 from sign_in.openid_connect.identities import limit_staff
-
-GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Codes may start with these words, so match whole path segments.
 _SYSTEM_PAGES = frozenset({"/accounts", "/api", "/admin", "/dashboard", "/mcp", "/metrics", "/reports"})
@@ -285,8 +284,12 @@ class RequestIdMiddleware:
         identifier = _identifier(request.META)
         token = request_id.set(identifier)
         languages = accepted_languages.set(request.META.get("HTTP_ACCEPT_LANGUAGE", ""))
+        current = trace_of_proxy(request.META) if "HTTP_TRACEPARENT" in request.META else None
         try:
-            response = self.get_response(request)
+            if current is None:
+                response = self.get_response(request)
+            else:
+                response = respond_within(current, self.get_response, request)
         finally:
             request_id.reset(token)
             accepted_languages.reset(languages)

@@ -17,7 +17,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
 from analytics.journal.backlog import backlog
-from analytics.journal.writer import writing_error
+from analytics.journal.writer import journal_error
 from common.database import UNREADY_SECONDS, check_connection, seconds_ahead
 from common.errors import NotFound, ServiceError
 from common.host import primary, state
@@ -65,7 +65,7 @@ def _silence() -> str | None:
 
 
 def _unwritable_journal() -> str | None:
-    error = writing_error(settings.CLICKS_DIR)
+    error = journal_error()
     return f"it cannot be written: {error.strerror}" if error else None
 
 

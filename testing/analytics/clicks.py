@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from django.conf import settings
@@ -34,5 +33,5 @@ def close_journal() -> None:
     with own._writing:
         segment, own._segment = own._segment, None
     if segment is not None:
-        os.close(segment.descriptor)
+        segment.close()
     journal.cache_clear()

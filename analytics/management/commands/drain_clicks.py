@@ -13,6 +13,7 @@ from django.db import Error, connection
 from analytics.counting.pipeline import Drainer
 from analytics.counting.summed_links import fold_changes
 from analytics.journal.drops import allocate_drop_counter
+from analytics.journal.mirror import Mirror
 from common.database import is_conflict, is_outage
 from common.host import vitals
 from common.host.metrics import count_database_error, count_drained
@@ -47,7 +48,10 @@ class Command(BaseCommand):
         # The objects of a batch live until its end: default garbage collection costs a tenth of the throughput.
         gc.freeze()
         gc.set_threshold(1_000_000)
-        drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged)
+        mirror = Mirror(settings.CLICK_MIRROR) if settings.CLICK_MIRROR else None
+        if mirror is not None:
+            mirror.recover(settings.CLICKS_DIR)
+        drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged, mirror=mirror)
         once, counted, fold_at = once or damaged, 0, time.monotonic()
         while True:
             vitals.beat()

@@ -71,13 +71,13 @@ def template_on(server: str) -> str:
         return _template(connection, server)
 
 
-def migrate(url: str) -> None:
-    """Run all migrations."""
+def migrate(url: str, code: Path = REPOSITORY) -> None:
+    """Run all migrations of the code in this folder."""
     with tempfile.TemporaryDirectory() as var_dir:
         environment = {"DATABASE_URL": url, "SECRET_KEY": secrets.token_urlsafe(50), "VAR_DIR": var_dir}
         subprocess.run(
             [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-            cwd=REPOSITORY,
+            cwd=code,
             env={"PATH": os.environ["PATH"], **environment},
             check=True,
         )

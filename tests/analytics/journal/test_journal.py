@@ -20,7 +20,7 @@ from pathlib import Path
 from django.conf import settings
 settings.configure()
 from analytics.journal.writer import Journal
-journal = Journal(Path(sys.argv[1]), "strict")
+journal = Journal(Path(sys.argv[1]), "strict", *map(Path, sys.argv[2:]))
 for _ in range(2):
     journal.append(b"click")
 print("answered", flush=True)
@@ -45,28 +45,37 @@ def test_segment_contains_the_appended_records(whole: bytes) -> None:
     assert len(whole) > 3 * 100
 
 
-def test_strict_append_syncs_the_directory_entry_before_it_returns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_mirror", [False, True], ids=["one folder", "two folders"])
+def test_strict_append_syncs_the_directory_entry_before_it_returns(
+    tmp_path: Path, *, has_mirror: bool
+) -> None:
     strace = program("strace")
     if subprocess.run([strace, "-o", "/dev/null", "true"], check=False, capture_output=True).returncode:
         skip_or_fail("NO TRACING OF PROCESSES, which this machine forbids")
-    trace, clicks = tmp_path / "trace", tmp_path / "clicks"
+    trace, folders = tmp_path / "trace", [tmp_path / "clicks", tmp_path / "mirror"][: 1 + has_mirror]
     subprocess.run(
         [
             *(strace, "-f", "-y", "-e", "trace=/^rename,fsync,fdatasync,write", "-o", trace),
-            *(sys.executable, "-c", APPENDS, clicks),
+            *(sys.executable, "-c", APPENDS, *folders),
         ],
         cwd=REPOSITORY, check=True, timeout=DEADLINE,
     )  # fmt: skip
-    [segment] = clicks.iterdir()
     seen = []
     for line in trace.read_text().splitlines():
-        if str(clicks) in line or "answered" in line:
-            call, _, rest = line.partition(" ")[2].strip().partition("(")
-            call = "rename" if call.startswith("rename") else call
-            seen.append(
-                f"{call} {'segment' if segment.name in rest else 'folder' if 'clicks>' in rest else 'out'}"
-            )
+        call, _, rest = line.partition(" ")[2].strip().partition("(")
+        call = "rename" if call.startswith("rename") else call
+        for folder in folders:
+            if str(folder) in rest:
+                seen.append(f"{call} {'segment' if f'{folder}/' in rest else 'folder'} {folder.name}")
+        if "answered" in rest:
+            seen.append("answer")
+
+    def of_each(*calls: str) -> list[str]:
+        return [f"{call} {folder.name}" for folder in reversed(folders) for call in calls]
+
     assert seen == [
-        "rename segment", "write segment", "fsync folder", "fdatasync segment",
-        "write segment", "fdatasync segment", "write out",
+        *reversed(of_each("rename segment")),
+        *of_each("write segment"), *of_each("fsync folder", "fdatasync segment"),
+        *of_each("write segment"), *of_each("fdatasync segment"),
+        "answer",
     ]  # fmt: skip

@@ -1,0 +1,144 @@
+"""CLICK_MIRROR: each click is in two folders, and each is counted once from whichever is left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from analytics.counting.pipeline import Drainer
+from analytics.journal.mirror import Mirror
+from analytics.journal.writer import journal
+from testing.analytics.clicks import close_journal
+from testing.analytics.journaled import MakeLink, journaled, pk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def mirror(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    close_journal()
+    settings.CLICKS_DIR, settings.CLICK_MIRROR = tmp_path / "clicks", tmp_path / "mirror"
+    yield settings.CLICK_MIRROR
+    close_journal()
+
+
+@pytest.fixture
+def link(make_link: MakeLink) -> dict[str, Any]:
+    return make_link()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.segment")}
+
+
+def drain() -> None:
+    call_command("drain_clicks", "--once")
+
+
+def counted(api: APIClient, link: dict[str, Any]) -> int:
+    clicks: int = api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
+    return clicks
+
+
+def test_both_folders_have_the_same_bytes_until_all_is_counted(
+    api: APIClient, link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    journaled(pk(link), count=3)
+    (content,) = contents(mirror).values()
+    assert (contents(settings.CLICKS_DIR), bool(content)) == (contents(mirror), True)
+    drain()
+    # Neither has addresses of counted visitors.
+    assert contents(settings.CLICKS_DIR) == contents(mirror)
+    assert set(contents(mirror).values()) == {bytes(len(content))}
+    close_journal()
+    drain()
+    assert (counted(api, link), contents(settings.CLICKS_DIR), contents(mirror)) == (3, {}, {})
+
+
+def test_clicks_of_a_lost_folder_are_counted_once_from_the_mirror(
+    api: APIClient, link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    journaled(pk(link), count=3)
+    drain()
+    journaled(pk(link), count=4)
+    shutil.rmtree(settings.CLICKS_DIR)
+    # Its writer still has it.
+    drain()
+    assert (counted(api, link), len(contents(mirror))) == (3, 1)
+    close_journal()
+    drain()
+    assert (counted(api, link), contents(settings.CLICKS_DIR), contents(mirror)) == (7, {}, {})
+
+
+def test_a_damaged_segment_is_not_lost(link: dict[str, Any], mirror: Path, settings: Settings) -> None:
+    journaled(pk(link))
+    close_journal()
+    (path,) = settings.CLICKS_DIR.iterdir()
+    path.rename(path.with_suffix(".damaged"))
+    assert Mirror(mirror).recover(settings.CLICKS_DIR) == 0
+
+
+def test_a_segment_that_the_database_may_have_forgotten_is_left_to_the_operator(
+    link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    journaled(pk(link))
+    close_journal()
+    shutil.rmtree(settings.CLICKS_DIR)
+    (path,) = mirror.iterdir()
+    week_ago = time.time() - 7 * 86_400
+    os.utime(path, (week_ago, week_ago))
+    assert Mirror(mirror).recover(settings.CLICKS_DIR) == 0
+    os.utime(path)
+    assert Mirror(mirror).recover(settings.CLICKS_DIR) == 1
+
+
+def test_a_click_that_the_mirror_does_not_take_is_in_neither_folder(
+    link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    journaled(pk(link))
+    before = contents(settings.CLICKS_DIR)
+    segment = journal()._segment
+    assert segment is not None
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, segment.copies[0].descriptor)
+    os.close(full)
+    with pytest.raises(OSError, match="No space left on device"):
+        journaled(pk(link))
+    assert (contents(settings.CLICKS_DIR), contents(mirror)) == (before, before)
+    # The next one gets a segment of its own.
+    journaled(pk(link))
+    assert len(contents(settings.CLICKS_DIR)) == len(contents(mirror)) == 2
+
+
+def test_without_the_mirror_no_click_is_written(
+    link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    mirror.write_text("a file, not a folder")
+    with pytest.raises(OSError, match="exists"):
+        journaled(pk(link))
+    assert contents(settings.CLICKS_DIR) == {}
+
+
+def test_a_segment_stays_while_its_copy_in_the_mirror_cannot_be_deleted(
+    api: APIClient, link: dict[str, Any], mirror: Path, settings: Settings
+) -> None:
+    journaled(pk(link))
+    close_journal()
+    (name,) = contents(mirror)
+    (mirror / name).unlink()
+    (mirror / name).mkdir()
+    drainer = Drainer(settings.CLICKS_DIR, mirror=Mirror(mirror))
+    assert [drainer.drain_batch() for _ in range(3)] == [1, 0, 0]
+    assert list(contents(settings.CLICKS_DIR)) == [name]
+    (mirror / name).rmdir()
+    assert drainer.drain_batch() == 0
+    assert (counted(api, link), contents(settings.CLICKS_DIR)) == (1, {})
