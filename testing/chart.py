@@ -18,7 +18,14 @@ CHART = DEPLOY / "chart"
 SCHEMA = CHART / "values.schema.json"
 # Set by the image, or by the chart from other values.
 FIXED = {"BASE_URL", "HOST", "INTERNAL_LISTEN", "PORT", "PROMETHEUS_MULTIPROC_DIR", "VAR_DIR", "VENV"}
-SECRETS = {"DATABASE_URL", "EMAIL_URL", "OIDC_CLIENT_SECRET", "SECRET_KEY", "SECRET_KEY_FALLBACKS"}
+SECRETS = {
+    "DATABASE_URL",
+    "EMAIL_URL",
+    "OIDC_CLIENT_SECRET",
+    "REPORTS_DATABASE_URL",
+    "SECRET_KEY",
+    "SECRET_KEY_FALLBACKS",
+}
 # Each with the options for Helm and its heading.
 MANIFESTS = {
     "kubernetes.yaml": (
@@ -62,10 +69,9 @@ def manifest(name: str) -> str:
 def schema() -> str:
     content: dict[str, Any] = json.loads(SCHEMA.read_text())
     names = {variable.name for group in GROUPS for variable in group.variables}
-    assert names >= FIXED | SECRETS
     values = content["properties"]
     values["settings"]["propertyNames"]["enum"] = sorted(names - FIXED - SECRETS)
-    values["secrets"]["properties"]["values"]["propertyNames"]["enum"] = sorted(SECRETS)
+    values["secrets"]["properties"]["values"]["propertyNames"]["enum"] = sorted(names & SECRETS)
     return json.dumps(content, indent=2) + "\n"
 
 

@@ -99,11 +99,29 @@ def test_everything_matches_its_schema(tmp_path: Path) -> None:
 
 
 def test_the_operators_secret_has_the_address_of_the_database() -> None:
-    with_operator, without = objects(*CLOUDNATIVEPG, "--set=drain={3}"), objects("--set=drain={3}")
-    for name in ("StatefulSet/shortener", "Job/shortener-drain-3"):
-        reference = {"secretKeyRef": {"name": "shortener-database-app", "key": "uri"}}
-        assert container(with_operator[name])["env"] == [{"name": "DATABASE_URL", "valueFrom": reference}]
-        assert "env" not in container(without[name])
+    def from_secret(name: str, key: str) -> dict[str, Any]:
+        return {"name": name, "valueFrom": {"secretKeyRef": {"name": "shortener-database-app", "key": key}}}
+
+    expected = [
+        from_secret("DATABASE_URL", "uri"),
+        from_secret("DATABASE_PASSWORD", "password"),
+        {
+            "name": "REPORTS_DATABASE_URL",
+            "value": "postgres://shortener:$(DATABASE_PASSWORD)@shortener-database-ro:5432/shortener",
+        },
+    ]
+    synchronous = {"name": "REQUIRE_SYNCHRONOUS", "value": "yes"}
+    variants = {
+        "required": [*expected, synchronous],
+        "preferred": expected,
+    }
+    for durability, variables in variants.items():
+        rendered = objects(
+            *CLOUDNATIVEPG, "--set=drain={3}", f"--set=cloudnativepg.dataDurability={durability}"
+        )
+        for name in ("StatefulSet/shortener", "Job/shortener-drain-3"):
+            assert container(rendered[name])["env"] == variables
+    assert "env" not in container(objects()["StatefulSet/shortener"])
 
 
 def test_the_operators_spec_can_be_extended() -> None:

@@ -43,9 +43,18 @@ envFrom:
   - configMapRef: {name: {{ .Release.Name }}}
   - secretRef: {name: {{ include "shortener.secret" . }}}
 {{- if .Values.cloudnativepg.enabled }}
+{{- $database := include "shortener.database" . }}
 env:
   - name: DATABASE_URL
-    valueFrom: {secretKeyRef: {name: {{ include "shortener.database" . }}-app, key: uri}}
+    valueFrom: {secretKeyRef: {name: {{ $database }}-app, key: uri}}
+  # The operator generates it, of letters and digits.
+  - name: DATABASE_PASSWORD
+    valueFrom: {secretKeyRef: {name: {{ $database }}-app, key: password}}
+  - name: REPORTS_DATABASE_URL
+    value: postgres://shortener:$(DATABASE_PASSWORD)@{{ $database }}-ro:5432/shortener
+  {{- if eq .Values.cloudnativepg.dataDurability "required" }}
+  - {name: REQUIRE_SYNCHRONOUS, value: "yes"}
+  {{- end }}
 {{- end }}
 securityContext:
   allowPrivilegeEscalation: false
