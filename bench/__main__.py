@@ -29,6 +29,7 @@ BENCHMARKS = {
     "click-cost": Program("bench.click_cost", "Processor time and bytes of the database for a click"),
     "drain": Program("bench.beside_drain", "The API while a backlog is counted"),
     "two-drainers": Program("bench.two_drainers", "Two drainers against one, on links of one owner"),
+    "standbys": Program("bench.standbys", "What two standbys cost the drainer and creating links"),
     "dashboard": Program("bench.dashboard", "The dashboard: bytes, requests with much data, Lighthouse"),
     "reports": Program("bench.reports", "Reports of a workspace with a million links and ten million clicks"),
     "bulk": Program("bench.bulk", "Bulk calls, an import of 100,000 links, an export of a million"),

@@ -76,6 +76,8 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "reports-two-filters": "30 days with two filters on clicks",
         "clicks-cpu": "Processor time of all processes per counted click, at 2,000 redirects/s",
         "clicks-bytes": "Bytes of database and log per click: one link, 2,000 links, as many links as clicks",
+        "clicks-standbys": "Counting clicks of 10,000 links by Zipf, and creating links with 8 clients, with two "
+        "standbys on the same machine",
         "clicks-visible": "Time until a click is in `clickCount` and all three reports",
     },
     "Dashboard": {

@@ -52,9 +52,9 @@ def run(clicks: int, rounds: int) -> None:
         quiet: list[Cost] = []
         heard: list[Cost] = []
         for _ in range(rounds + 1):
-            quiet.append(_drain(traffic, clicks))
+            quiet.append(drain(traffic, clicks))
             with _listening():
-                heard.append(_drain(traffic, clicks))
+                heard.append(drain(traffic, clicks))
         for suffix, costs in (("", quiet[1:]), ("-events", heard[1:])):
             parts = Cost(*map(statistics.median, zip(*costs, strict=True)))
             figure = (
@@ -76,7 +76,8 @@ def _listening() -> Iterator[None]:
     execute("TRUNCATE events_event")
 
 
-def _drain(traffic: Traffic, clicks: int) -> Cost:
+def drain(traffic: Traffic, clicks: int) -> Cost:
+    """What it costs to count so many clicks, which are in the journal at the beginning."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_backlog(folder, traffic, clicks)

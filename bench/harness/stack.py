@@ -36,21 +36,26 @@ def database(size: str, loaded: str | None = None) -> Iterator[None]:
     server = EmbeddedPostgres(var_dir, database=loaded or f"bench_{size}_{_fingerprint()}")
     lease = server.acquire()
     try:
-        os.environ |= {
-            "VAR_DIR": str(var_dir),
-            "DATABASE_URL": server.url,
-            "SECRET_KEY": SECRET_KEY,
-            "BASE_URL": BASE_URL,
-            "LOG_LEVEL": "WARNING",
-            # Requests are counted, as in production, but never reach a limit.
-            **{f"RATE_LIMIT_{plan}": str(2**31 - 1) for plan in ("FREE", "PRO", "ENTERPRISE", "ANONYMOUS")},
-            "UNKNOWN_CODE_LIMIT": "0",
-        }
+        point_at(server.url, var_dir)
         yield
     finally:
         lease.release()
         if not given_var_dir:
             shutil.rmtree(var_dir, ignore_errors=True)
+
+
+def point_at(url: str, var_dir: Path) -> None:
+    """Make this database that of Django's settings, in this process and in those that it starts."""
+    os.environ |= {
+        "VAR_DIR": str(var_dir),
+        "DATABASE_URL": url,
+        "SECRET_KEY": SECRET_KEY,
+        "BASE_URL": BASE_URL,
+        "LOG_LEVEL": "WARNING",
+        # Requests are counted, as in production, but never reach a limit.
+        **{f"RATE_LIMIT_{plan}": str(2**31 - 1) for plan in ("FREE", "PRO", "ENTERPRISE", "ANONYMOUS")},
+        "UNKNOWN_CODE_LIMIT": "0",
+    }
 
 
 @contextmanager

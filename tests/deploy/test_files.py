@@ -14,15 +14,16 @@ import yaml
 
 from shortener_project import __version__
 from shortener_project.running.supervisor import STOP_SECONDS
+from testing.chart import MANIFESTS
 from testing.programs import PACKAGES, program
 from testing.service.running import REPOSITORY
+from tests.deploy.checks import run
 
 pytestmark = pytest.mark.slow
 
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
 UNIT = (REPOSITORY / "deploy/shortener.service").read_text()
 COMPOSE = yaml.safe_load((REPOSITORY / "compose.yaml").read_text())
-MANIFESTS = ("kubernetes.yaml", "kubernetes-drain.yaml")
 # Created by Python, the image or systemd.
 NOT_OURS = {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 
@@ -30,11 +31,6 @@ NOT_OURS = {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 def objects(manifest: str) -> dict[str, Any]:
     documents = yaml.safe_load_all((REPOSITORY / "deploy" / manifest).read_text())
     return {f"{document['kind']}/{document['metadata']['name']}": document for document in documents}
-
-
-def run(*command: str) -> None:
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_hadolint_accepts_the_dockerfile() -> None:
@@ -110,7 +106,7 @@ def test_everything_runs_as_the_account_of_the_image_and_writes_to_its_volume() 
     )
     pods = [
         objects("kubernetes.yaml")["StatefulSet/shortener"]["spec"]["template"]["spec"],
-        objects("kubernetes-drain.yaml")["Job/drain"]["spec"]["template"]["spec"],
+        objects("kubernetes-drain.yaml")["Job/shortener-drain-2"]["spec"]["template"]["spec"],
     ]
     for pod in pods:
         assert (pod["securityContext"]["runAsUser"], pod["securityContext"]["fsGroup"]) == (int(account),) * 2

@@ -1,4 +1,4 @@
-"""A primary and a streaming standby, each a separate PostgreSQL server."""
+"""A primary and its streaming standbys, each a separate PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from local_postgres.layout import Layout
 from testing.service.hosts import make_folder
 from testing.service.running import eventually
 
-_OPTIONS = {"fsync": "off", "wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on"}
+_OPTIONS = {"wal_level": "replica", "max_wal_senders": "6", "hot_standby": "on"}
 
 
 class Pair:
@@ -65,15 +65,23 @@ class Pair:
 
 @contextmanager
 def primary_and_standby() -> Iterator[Pair]:
-    folders = [make_folder(), make_folder()]
+    with primary_and_standbys(1, fsync="off") as (primary, standby):
+        yield Pair(primary, standby)
+
+
+@contextmanager
+def primary_and_standbys(count: int, **options: str) -> Iterator[list[EmbeddedPostgres]]:
+    """The primary comes first. ``options`` are settings of each server."""
+    folders = [make_folder() for _ in range(1 + count)]
     with ExitStack() as stack:
         for folder in folders:
             stack.callback(shutil.rmtree, folder)
-        primary, standby = (EmbeddedPostgres(folder, options=_OPTIONS) for folder in folders)
-        stack.enter_context(primary.acquire())
-        _copy(*map(Layout, folders))
-        stack.enter_context(standby.acquire())
-        yield Pair(primary, standby)
+        servers = [EmbeddedPostgres(folder, options=_OPTIONS | options) for folder in folders]
+        stack.enter_context(servers[0].acquire())
+        for folder, standby in zip(folders[1:], servers[1:], strict=True):
+            _copy(Layout(folders[0]), Layout(folder))
+            stack.enter_context(standby.acquire())
+        yield servers
 
 
 def _copy(primary: Layout, standby: Layout) -> None:
