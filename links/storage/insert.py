@@ -32,7 +32,7 @@ from links.code_claims import (
 from links.codes import generate_code
 from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
-from links.routing.addresses import Address, refused_addresses
+from links.routing.addresses import Address
 from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links
 from links.storage.unique_values import UniqueValue, refused_values, unique_values
@@ -86,12 +86,18 @@ SELECT coalesce(d.code_length, w.code_length, {DEFAULT_LENGTH}) AS code_length,
 FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
 LEFT JOIN domains_domain d ON d.id = {{domain}}
 """  # noqa: S608 # composed of constants
-_STYLE_ON_DEFAULT = f"""
-SELECT coalesce(w.code_length, {DEFAULT_LENGTH}) AS code_length,
-    coalesce(w.code_alphabet, '{CodeAlphabet.FULL}') AS code_alphabet
-FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
+_STYLE_OF_LINK = _STYLE.format(domain="%(domain_id)s::bigint")
+# Without joins, and without the style itself, which is seldom another one: the statement takes less time.
+_OTHER_STYLE_ON_DEFAULT = f"""
+SELECT FROM accounts_workspace WHERE id = %(owner_id)s::bigint AND (
+    coalesce(code_length, {DEFAULT_LENGTH}) <> %(code_length)s::integer
+    OR coalesce(code_alphabet, '{CodeAlphabet.FULL}') <> %(code_alphabet)s::text
+)
 """  # noqa: S608 # composed of constants
-_STYLE_ON_DOMAIN = _STYLE.format(domain="%(domain_id)s::bigint")
+_OTHER_STYLE_ON_DOMAIN = f"""
+SELECT FROM ({_STYLE_OF_LINK}) style
+WHERE code_length <> %(code_length)s::integer OR code_alphabet <> %(code_alphabet)s::text
+"""  # noqa: S608 # composed of constants
 _STYLES = f"""
 SELECT chosen.id, style.* FROM unnest(%(domains)s::bigint[]) chosen (id),
 LATERAL ({_STYLE.format(domain="chosen.id")}) style
@@ -100,33 +106,34 @@ LATERAL ({_STYLE.format(domain="chosen.id")}) style
 IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::bigint)"
 
 
-def _insert_statement(columns: InsertedColumns, refusal: str, style: str) -> str:
-    """``refusal`` is a query for the reasons in the order of the URLs; null if none is refused."""
+def _insert_statement(columns: InsertedColumns, is_allowed: str, other_style: str) -> str:
+    """``is_allowed``: whether no URL is refused. ``other_style`` finds a row if generated codes have another style than
+    that of the link's. If either forbids the link, the statement says no more: that is rare, and reasons take time.
+    """
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
-    WITH refusal (reasons) AS ({refusal}), style AS ({style}), link AS (
+    WITH link AS (
         INSERT INTO links_link ({columns.names})
-        SELECT {values} FROM refusal, style
-        WHERE reasons IS NULL AND code_length = %(code_length)s::integer AND code_alphabet = %(code_alphabet)s
+        SELECT {values} WHERE {is_allowed} AND NOT EXISTS ({other_style})
         RETURNING id, created_at, updated_at
     ), codes AS ({INSERT_CODES_OF_LINK})
-    SELECT reasons, code_length, code_alphabet, id, created_at, updated_at, {IS_OWNER_BANNED}
-    FROM refusal CROSS JOIN style LEFT JOIN link ON true
+    SELECT id, created_at, updated_at, {IS_OWNER_BANNED} FROM link
     """  # noqa: S608 # composed of constants
 
 
 # Most links have one URL, and are on the default domain. Shorter statements take less time.
-_OF_ONE_URL = f"SELECT nullif(ARRAY[{refusal_of('%(url)s', '%(host)s')}], ARRAY[NULL]::text[])"
-_INSERT_PLAIN = _insert_statement(PLAIN, _OF_ONE_URL, _STYLE_ON_DEFAULT)
-_INSERT_PLAIN_ON_DOMAIN = _insert_statement(PLAIN, _OF_ONE_URL, _STYLE_ON_DOMAIN)
+_OF_ONE_URL = f"({refusal_of('%(url)s', '%(host)s')}) IS NULL"
+_INSERT_PLAIN = _insert_statement(PLAIN, _OF_ONE_URL, _OTHER_STYLE_ON_DEFAULT)
+_INSERT_PLAIN_ON_DOMAIN = _insert_statement(PLAIN, _OF_ONE_URL, _OTHER_STYLE_ON_DOMAIN)
 _INSERT = _insert_statement(
     ALL,
     f"""
-    SELECT CASE WHEN count(reason) > 0 THEN array_agg(reason ORDER BY position) END
-    FROM unnest(%(urls)s::text[], %(hosts)s::text[]) WITH ORDINALITY address (url, host, position),
-    LATERAL (SELECT {refusal_of("address.url", "address.host")}) refusal (reason)
+    NOT EXISTS (
+        SELECT FROM unnest(%(urls)s::text[], %(hosts)s::text[]) address (url, host)
+        WHERE ({refusal_of("address.url", "address.host")}) IS NOT NULL
+    )
     """,  # noqa: S608 # composed of constants
-    _STYLE_ON_DOMAIN,
+    _OTHER_STYLE_ON_DOMAIN,
 )
 
 
@@ -162,11 +169,15 @@ def insert_link(
             },
         )
         row = cursor.fetchone()
-    reasons, code_length, code_alphabet, link.pk, link.created_at, link.updated_at, is_banned = row
+    if row is None:
+        refusal = refused_links({0: addresses}).get(0)
+        if refusal is not None:
+            return refusal
+        [found] = fetch(_STYLE_OF_LINK, {"owner_id": link.owner_id, "domain_id": link.domain_id})
+        return CodeStyle(*found)
+    link.pk, link.created_at, link.updated_at, is_banned = row
     link.ban_reason = "other" if is_banned else None
-    if reasons is not None:
-        return refused_addresses(addresses, reasons)
-    return CodeStyle(code_length, code_alphabet) if link.pk is None else None
+    return None
 
 
 def is_domain_conflict(error: IntegrityError) -> bool:

@@ -44,7 +44,10 @@ END $$;
 
 CREATE TRIGGER links_record_new_routes AFTER INSERT ON links_link FOR EACH ROW
     WHEN (NEW.rules <> '[]' OR NEW.split <> '[]') EXECUTE FUNCTION links_record_routes();
-CREATE TRIGGER links_record_changed_routes AFTER UPDATE ON links_link FOR EACH ROW
+-- A statement parses the conditions of all its triggers, except for columns that it does not set. Each of these can change
+-- where a link leads, health_check by the trigger links_revive.
+CREATE TRIGGER links_record_changed_routes
+    AFTER UPDATE OF rules, split, destination, target_url, health_check, is_dead, fallback_url ON links_link FOR EACH ROW
     WHEN (
         OLD.rules <> NEW.rules OR OLD.split <> NEW.split OR OLD.destination <> NEW.destination
         OR OLD.is_dead <> NEW.is_dead OR NEW.is_dead AND OLD.fallback_url IS DISTINCT FROM NEW.fallback_url

@@ -46,27 +46,27 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- Most updates archive nothing, and a statement's trigger cannot have the condition of a row's.
+-- Most updates archive nothing, and a statement's trigger cannot have the condition of a row's. A condition with the
+-- setting would be parsed by every update.
 CREATE FUNCTION links_note_archival() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('links.has_archivals', 'on', true);
     RETURN NEW;
 END $$;
 -- Before the totals, and in the order of every statement that locks several counters.
-CREATE FUNCTION links_archive_counters() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
-DECLARE
-    changed bigint[];
+CREATE FUNCTION links_archive_counters(changed bigint[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-    changed := ARRAY(
-        SELECT id FROM (SELECT id, is_archived FROM new_rows EXCEPT SELECT id, is_archived FROM old_rows) archived
-    );
     PERFORM FROM links_clickcounter WHERE link_id = ANY (changed) ORDER BY link_id FOR NO KEY UPDATE;
     UPDATE links_clickcounter SET is_archived = NOT is_archived WHERE link_id = ANY (changed);
-    RETURN NULL;
 END $$;
 
 CREATE FUNCTION links_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF current_setting('links.has_archivals', true) = 'on' THEN
+        PERFORM links_archive_counters(ARRAY(
+            SELECT id FROM (SELECT id, is_archived FROM new_rows EXCEPT SELECT id, is_archived FROM old_rows) archived
+        ));
+    END IF;
     WITH searchable AS (
         INSERT INTO links_searchable AS s (
             link_id, owner_id, created_at, is_active, is_archived, tag_keys, domain_id, content
@@ -208,10 +208,6 @@ CREATE TRIGGER links_after_insert AFTER INSERT ON links_link
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_insert();
 CREATE TRIGGER links_note_archival BEFORE UPDATE OF is_archived ON links_link
     FOR EACH ROW WHEN (OLD.is_archived <> NEW.is_archived) EXECUTE FUNCTION links_note_archival();
-CREATE TRIGGER links_after_archival AFTER UPDATE ON links_link
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-    FOR EACH STATEMENT WHEN (current_setting('links.has_archivals', true) = 'on')
-    EXECUTE FUNCTION links_archive_counters();
 CREATE TRIGGER links_after_update AFTER UPDATE ON links_link
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_update();
 CREATE TRIGGER links_after_delete AFTER DELETE ON links_link
