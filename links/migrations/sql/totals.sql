@@ -39,9 +39,37 @@ BEGIN
             archived_links = t.archived_links + EXCLUDED.archived_links,
             archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    -- Here, because a trigger of its own would cost more. An undeleted link is not created.
-    IF EXISTS (SELECT FROM events_listener) AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
-        PERFORM links_emit('link.created', ARRAY(SELECT id FROM new_rows));
+    -- Here, because triggers of their own would cost more: a statement parses the conditions of all of them. Most links
+    -- have none of this, so there is one question first.
+    IF EXISTS (SELECT FROM events_listener) OR EXISTS (
+        SELECT FROM new_rows WHERE tag_keys <> '{}' OR rules <> '[]' OR split <> '[]' OR health_check <> 'off'
+    ) THEN
+        -- After the totals, see tag_totals.sql.
+        INSERT INTO links_tagtotals AS t (
+            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
+        )
+        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
+            count(*) FILTER (WHERE is_archived AND is_active), max(id)
+        FROM new_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
+        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
+            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+                archived_links = t.archived_links + EXCLUDED.archived_links,
+                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
+                link_id = EXCLUDED.link_id;
+        IF EXISTS (SELECT FROM events_listener)
+            OR EXISTS (SELECT FROM new_rows WHERE rules <> '[]' OR split <> '[]' OR health_check <> 'off')
+        THEN
+            PERFORM links_begin_branches(ARRAY(SELECT id FROM new_rows WHERE rules <> '[]' OR split <> '[]'));
+            -- Links with the default of their workspace get their rows from the process that checks.
+            INSERT INTO links_linkhealth (link_id, owner_id, due_at)
+            SELECT id, owner_id, now() FROM new_rows WHERE health_check <> 'off' ON CONFLICT (link_id) DO NOTHING;
+            -- An undeleted link is not created.
+            IF current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
+                PERFORM links_emit('link.created', ARRAY(
+                    SELECT id FROM new_rows WHERE EXISTS (SELECT FROM events_listener)
+                ));
+            END IF;
+        END IF;
     END IF;
     RETURN NULL;
 END $$;
