@@ -33,7 +33,16 @@ from links.codes import generate_code
 from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
 from links.routing.addresses import Address
-from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
+from links.storage.columns import (
+    ALL,
+    BARE,
+    PLAIN,
+    InsertedColumns,
+    column_arrays,
+    is_bare,
+    is_plain,
+    statement_groups,
+)
 from links.storage.refused_destinations import refusal_of, refused_links
 from links.storage.unique_values import UniqueValue, refused_values, unique_values
 
@@ -106,9 +115,12 @@ LATERAL ({_STYLE.format(domain="chosen.id")}) style
 IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::bigint)"
 
 
-def _insert_statement(columns: InsertedColumns, is_allowed: str, other_style: str) -> str:
+def _insert_statement(
+    columns: InsertedColumns, is_allowed: str, other_style: str, codes: str = INSERT_CODES_OF_LINK
+) -> str:
     """``is_allowed``: whether no URL is refused. ``other_style`` finds a row if generated codes have another style than
     that of the link's. If either forbids the link, the statement says no more: that is rare, and reasons take time.
+    ``codes`` inserts those of ``link``.
     """
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
@@ -116,13 +128,19 @@ def _insert_statement(columns: InsertedColumns, is_allowed: str, other_style: st
         INSERT INTO links_link ({columns.names})
         SELECT {values} WHERE {is_allowed} AND NOT EXISTS ({other_style})
         RETURNING id, created_at, updated_at
-    ), codes AS ({INSERT_CODES_OF_LINK})
+    ), codes AS ({codes})
     SELECT id, created_at, updated_at, {IS_OWNER_BANNED} FROM link
     """  # noqa: S608 # composed of constants
 
 
-# Most links have one URL, and are on the default domain. Shorter statements take less time.
+# Most links have one URL and one code, on the default domain. Shorter statements take less time.
 _OF_ONE_URL = f"({refusal_of('%(url)s', '%(host)s')}) IS NULL"
+_INSERT_BARE = _insert_statement(
+    BARE,
+    _OF_ONE_URL,
+    _OTHER_STYLE_ON_DEFAULT,
+    f"INSERT INTO links_code (code, kind, link_id) SELECT %(short_code)s::text, '{CodeKind.SHORT}', id FROM link",  # noqa: S608 # constants
+)
 _INSERT_PLAIN = _insert_statement(PLAIN, _OF_ONE_URL, _OTHER_STYLE_ON_DEFAULT)
 _INSERT_PLAIN_ON_DOMAIN = _insert_statement(PLAIN, _OF_ONE_URL, _OTHER_STYLE_ON_DOMAIN)
 _INSERT = _insert_statement(
@@ -145,29 +163,9 @@ def insert_link(
     If one of them is refused, write nothing and return the error. If generated codes have another ``style`` than that
     of the link's, write nothing and return theirs. Raises IntegrityError if a code or value is taken.
     """
-    claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
-    urls, hosts = [address.destination.href for address in addresses], [address.host for address in addresses]
-    statement, columns = _INSERT, ALL
-    if is_plain(link):
-        statement = _INSERT_PLAIN if link.domain_id is None else _INSERT_PLAIN_ON_DOMAIN
-        columns = PLAIN
+    statement, values = _statement(link, addresses)
     with prepared_cursor() as cursor:
-        cursor.execute(
-            statement,
-            {
-                **columns.named_values(link),
-                **(
-                    {"url": urls[0], "host": hosts[0]} if columns is PLAIN else {"urls": urls, "hosts": hosts}
-                ),
-                "code_domains": text_array(
-                    None if claim.domain_id is None else str(claim.domain_id) for claim in claims
-                ),
-                "codes": text_array(claim.code for claim in claims),
-                "kinds": text_array(claim.kind for claim in claims),
-                "code_length": style.length,
-                "code_alphabet": style.alphabet,
-            },
-        )
+        cursor.execute(statement, {**values, "code_length": style.length, "code_alphabet": style.alphabet})
         row = cursor.fetchone()
     if row is None:
         refusal = refused_links({0: addresses}).get(0)
@@ -178,6 +176,32 @@ def insert_link(
     link.pk, link.created_at, link.updated_at, is_banned = row
     link.ban_reason = "other" if is_banned else None
     return None
+
+
+def _statement(link: Link, addresses: Sequence[Address]) -> tuple[str, dict[str, Any]]:
+    """The shortest statement for the link, and its values without the style."""
+    is_bare_link = is_bare(link)
+    if not is_bare_link and not is_plain(link):
+        urls = [address.destination.href for address in addresses]
+        values = {**ALL.named_values(link), "urls": urls, "hosts": [address.host for address in addresses]}
+        return _INSERT, {**values, **_code_arrays(link)}
+    [address] = addresses
+    of_address = {"url": address.destination.href, "host": address.host}
+    if is_bare_link:
+        return _INSERT_BARE, {**BARE.named_values(link), **of_address}
+    statement = _INSERT_PLAIN if link.domain_id is None else _INSERT_PLAIN_ON_DOMAIN
+    return statement, {**PLAIN.named_values(link), **of_address, **_code_arrays(link)}
+
+
+def _code_arrays(link: Link) -> dict[str, str]:
+    """The parameters of `INSERT_CODES_OF_LINK`."""
+    claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
+    domains = (None if claim.domain_id is None else str(claim.domain_id) for claim in claims)
+    return {
+        "code_domains": text_array(domains),
+        "codes": text_array(claim.code for claim in claims),
+        "kinds": text_array(claim.kind for claim in claims),
+    }
 
 
 def is_domain_conflict(error: IntegrityError) -> bool:
