@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
-from django.db.models.lookups import Exact
 from django.db.models import Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.health_checks import HealthCheck

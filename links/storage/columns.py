@@ -78,8 +78,9 @@ ALL = InsertedColumns(INSERTED)
 PLAIN = InsertedColumns(tuple(column for column in INSERTED if column not in _ROUTING))
 # And of these, most have a generated code on the default domain, and neither limits nor a password.
 _SELDOM = {
-    **dict.fromkeys(("key_id", "domain_id", "custom_code", "description", "expires_at", "password", "max_clicks")),
-    **{"max_clicks_per_visitor": None, "external_id": None, "is_archived": False},
+    **dict.fromkeys(["key_id", "domain_id", "custom_code", "description", "expires_at", "password"]),
+    **dict.fromkeys(["max_clicks", "max_clicks_per_visitor", "external_id"]),
+    "is_archived": False,
 }
 BARE = InsertedColumns(tuple(column for column in PLAIN.columns if column.name not in _SELDOM))
 _routing_of = attrgetter(*(column.name for column in _ROUTING))

@@ -102,11 +102,11 @@ SELECT FROM accounts_workspace WHERE id = %(owner_id)s::bigint AND (
     coalesce(code_length, {DEFAULT_LENGTH}) <> %(code_length)s::integer
     OR coalesce(code_alphabet, '{CodeAlphabet.FULL}') <> %(code_alphabet)s::text
 )
-"""  # noqa: S608 # composed of constants
+"""  # composed of constants
 _OTHER_STYLE_ON_DOMAIN = f"""
 SELECT FROM ({_STYLE_OF_LINK}) style
 WHERE code_length <> %(code_length)s::integer OR code_alphabet <> %(code_alphabet)s::text
-"""  # noqa: S608 # composed of constants
+"""  # composed of constants
 _STYLES = f"""
 SELECT chosen.id, style.* FROM unnest(%(domains)s::bigint[]) chosen (id),
 LATERAL ({_STYLE.format(domain="chosen.id")}) style
@@ -118,9 +118,9 @@ IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::b
 def _insert_statement(
     columns: InsertedColumns, is_allowed: str, other_style: str, codes: str = INSERT_CODES_OF_LINK
 ) -> str:
-    """``is_allowed``: whether no URL is refused. ``other_style`` finds a row if generated codes have another style than
-    that of the link's. If either forbids the link, the statement says no more: that is rare, and reasons take time.
-    ``codes`` inserts those of ``link``.
+    """``is_allowed``: whether no URL is refused. ``other_style`` finds a row if generated codes have another style
+    than the link's. If either forbids the link, the statement returns no row: reasons would take time. ``codes``
+    inserts those of ``link``.
     """
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
@@ -150,7 +150,7 @@ _INSERT = _insert_statement(
         SELECT FROM unnest(%(urls)s::text[], %(hosts)s::text[]) address (url, host)
         WHERE ({refusal_of("address.url", "address.host")}) IS NOT NULL
     )
-    """,  # noqa: S608 # composed of constants
+    """,  # composed of constants
     _OTHER_STYLE_ON_DOMAIN,
 )
 

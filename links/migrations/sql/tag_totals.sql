@@ -9,8 +9,15 @@ ALTER TABLE links_tagtotals SET (fillfactor = 70);
 
 CREATE FUNCTION links_tags_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (
+    IF NOT EXISTS (
         SELECT FROM new_rows WHERE tag_keys <> '{}' UNION ALL SELECT FROM old_rows WHERE tag_keys <> '{}'
+    ) THEN
+        RETURN NULL;
+    END IF;
+    -- Most updates change nothing that counts here.
+    IF EXISTS (
+        SELECT id, owner_id, tag_keys, is_active, is_archived FROM new_rows
+        EXCEPT SELECT id, owner_id, tag_keys, is_active, is_archived FROM old_rows
     ) THEN
         INSERT INTO links_tagtotals AS t (
             owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
