@@ -115,7 +115,7 @@ _STATUSES = {
 
 def status_of(state: State, now: datetime, *, is_served: bool) -> Status:
     """``state.is_active`` is the owner's switch, and ``is_served`` says whether the link's domain is active."""
-    closed = closed_by(state._replace(is_active=state.is_active and is_served), now)
+    closed = closed_by(state if is_served else state._replace(is_active=False), now)
     if closed is Closed.DISABLED and state.is_active:
         return Status.DOMAIN_INACTIVE
     return _STATUSES[closed]

@@ -40,7 +40,7 @@ from accounts.rights import (
 )
 from accounts.sessions.tokens import read_access_token
 from common import instances
-from common.database import prepared_cursor, read_first, require_confirmed
+from common.database import prepared_cursor, read_first, require_confirmed, text_array
 from common.http.current_request import AuthMethod
 from common.ids import parse_public_id
 from common.rest.envelope import WWW_AUTHENTICATE, KeyExpired
@@ -159,7 +159,7 @@ def caller_of_api_key(key: str, workspace: str | None = None) -> Caller | None:
     The database confirms the key with every request, so a revoked key is invalid everywhere at once. The statement may
     be repeated after a lost connection: the request then counts twice.
     """
-    unlimited = plans_without_request_limit()
+    unlimited = text_array(plans_without_request_limit())
     if workspace is None:
         row = api_keys.read_row(_CALLER_OF_KEY, key, unlimited=unlimited)
     else:
@@ -297,7 +297,8 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
     ``workspace`` is the id that the request names, in any form. Unless it is that of the key's workspace, the caller
     has no role. Call it outside transactions: the commit of a surrounding one would not be durable.
     """
-    row = api_keys.read_row(CALLER_OF_SCOPED_KEY, key, unlimited=plans_without_request_limit())
+    unlimited = text_array(plans_without_request_limit())
+    row = api_keys.read_row(CALLER_OF_SCOPED_KEY, key, unlimited=unlimited)
     if row is None:
         return None
     *of_key, is_expired = row[:_OF_KEY]

@@ -260,7 +260,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Every code that is taken on a domain, for any reason.',
-                    'constraints': [models.UniqueConstraint(fields=('domain', 'code'), name='code_unique', nulls_distinct=False), models.CheckConstraint(condition=models.Q(models.Q(('held_until__isnull', False), ('kind', 'retired'), ('link', None)), models.Q(models.Q(('kind', 'retired'), _negated=True), ('held_until', None), ('link__isnull', False)), _connector='OR'), name='code_held_or_linked')],
+                    'constraints': [models.UniqueConstraint(fields=('domain', 'code'), name='code_unique', nulls_distinct=False), models.CheckConstraint(condition=models.Q(django.db.models.lookups.Exact(models.Q(('held_until', None)), models.Q(('link__isnull', False))), django.db.models.lookups.Exact(models.Q(('link', None)), models.Q(('kind', 'retired')))), name='code_held_or_linked')],
                 },
             ),
             migrations.CreateModel(

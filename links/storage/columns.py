@@ -76,12 +76,25 @@ class InsertedColumns:
 ALL = InsertedColumns(INSERTED)
 # Most links always lead to one URL. The database has the values of their other columns as defaults.
 PLAIN = InsertedColumns(tuple(column for column in INSERTED if column not in _ROUTING))
+# And of these, most have a generated code on the default domain, and neither limits nor a password.
+_SELDOM = {
+    **dict.fromkeys(["key_id", "domain_id", "custom_code", "description", "expires_at", "password"]),
+    **dict.fromkeys(["max_clicks", "max_clicks_per_visitor", "external_id"]),
+    "is_archived": False,
+}
+BARE = InsertedColumns(tuple(column for column in PLAIN.columns if column.name not in _SELDOM))
 _routing_of = attrgetter(*(column.name for column in _ROUTING))
+_seldom_of, _DEFAULTS = attrgetter(*_SELDOM), (*_SELDOM.values(),)
 
 
 def is_plain(link: Link) -> bool:
     """Whether `PLAIN` has all values of the link that are not the defaults."""
     return not any(_routing_of(link))
+
+
+def is_bare(link: Link) -> bool:
+    """Whether `BARE` has them."""
+    return _seldom_of(link) == _DEFAULTS and is_plain(link)
 
 
 def stored_value(column: Column, value: Any) -> Any:

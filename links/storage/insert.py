@@ -32,8 +32,17 @@ from links.code_claims import (
 from links.codes import generate_code
 from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
-from links.routing.addresses import Address, refused_addresses
-from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
+from links.routing.addresses import Address
+from links.storage.columns import (
+    ALL,
+    BARE,
+    PLAIN,
+    InsertedColumns,
+    column_arrays,
+    is_bare,
+    is_plain,
+    statement_groups,
+)
 from links.storage.refused_destinations import refusal_of, refused_links
 from links.storage.unique_values import UniqueValue, refused_values, unique_values
 
@@ -86,12 +95,18 @@ SELECT coalesce(d.code_length, w.code_length, {DEFAULT_LENGTH}) AS code_length,
 FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
 LEFT JOIN domains_domain d ON d.id = {{domain}}
 """  # noqa: S608 # composed of constants
-_STYLE_ON_DEFAULT = f"""
-SELECT coalesce(w.code_length, {DEFAULT_LENGTH}) AS code_length,
-    coalesce(w.code_alphabet, '{CodeAlphabet.FULL}') AS code_alphabet
-FROM (VALUES (1)) one LEFT JOIN accounts_workspace w ON w.id = %(owner_id)s::bigint
-"""  # noqa: S608 # composed of constants
-_STYLE_ON_DOMAIN = _STYLE.format(domain="%(domain_id)s::bigint")
+_STYLE_OF_LINK = _STYLE.format(domain="%(domain_id)s::bigint")
+# Without joins, and without the style itself, which is seldom another one: the statement takes less time.
+_OTHER_STYLE_ON_DEFAULT = f"""
+SELECT FROM accounts_workspace WHERE id = %(owner_id)s::bigint AND (
+    coalesce(code_length, {DEFAULT_LENGTH}) <> %(code_length)s::integer
+    OR coalesce(code_alphabet, '{CodeAlphabet.FULL}') <> %(code_alphabet)s::text
+)
+"""  # composed of constants
+_OTHER_STYLE_ON_DOMAIN = f"""
+SELECT FROM ({_STYLE_OF_LINK}) style
+WHERE code_length <> %(code_length)s::integer OR code_alphabet <> %(code_alphabet)s::text
+"""  # composed of constants
 _STYLES = f"""
 SELECT chosen.id, style.* FROM unnest(%(domains)s::bigint[]) chosen (id),
 LATERAL ({_STYLE.format(domain="chosen.id")}) style
@@ -100,33 +115,43 @@ LATERAL ({_STYLE.format(domain="chosen.id")}) style
 IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::bigint)"
 
 
-def _insert_statement(columns: InsertedColumns, refusal: str, style: str) -> str:
-    """``refusal`` is a query for the reasons in the order of the URLs; null if none is refused."""
+def _insert_statement(
+    columns: InsertedColumns, is_allowed: str, other_style: str, codes: str = INSERT_CODES_OF_LINK
+) -> str:
+    """``is_allowed``: whether no URL is refused. ``other_style`` finds a row if generated codes have another style
+    than the link's. If either forbids the link, the statement returns no row: reasons would take time. ``codes``
+    inserts those of ``link``.
+    """
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
-    WITH refusal (reasons) AS ({refusal}), style AS ({style}), link AS (
+    WITH link AS (
         INSERT INTO links_link ({columns.names})
-        SELECT {values} FROM refusal, style
-        WHERE reasons IS NULL AND code_length = %(code_length)s::integer AND code_alphabet = %(code_alphabet)s
+        SELECT {values} WHERE {is_allowed} AND NOT EXISTS ({other_style})
         RETURNING id, created_at, updated_at
-    ), codes AS ({INSERT_CODES_OF_LINK})
-    SELECT reasons, code_length, code_alphabet, id, created_at, updated_at, {IS_OWNER_BANNED}
-    FROM refusal CROSS JOIN style LEFT JOIN link ON true
+    ), codes AS ({codes})
+    SELECT id, created_at, updated_at, {IS_OWNER_BANNED} FROM link
     """  # noqa: S608 # composed of constants
 
 
-# Most links have one URL, and are on the default domain. Shorter statements take less time.
-_OF_ONE_URL = f"SELECT nullif(ARRAY[{refusal_of('%(url)s', '%(host)s')}], ARRAY[NULL]::text[])"
-_INSERT_PLAIN = _insert_statement(PLAIN, _OF_ONE_URL, _STYLE_ON_DEFAULT)
-_INSERT_PLAIN_ON_DOMAIN = _insert_statement(PLAIN, _OF_ONE_URL, _STYLE_ON_DOMAIN)
+# Most links have one URL and one code, on the default domain. Shorter statements take less time.
+_OF_ONE_URL = f"({refusal_of('%(url)s', '%(host)s')}) IS NULL"
+_INSERT_BARE = _insert_statement(
+    BARE,
+    _OF_ONE_URL,
+    _OTHER_STYLE_ON_DEFAULT,
+    f"INSERT INTO links_code (code, kind, link_id) SELECT %(short_code)s::text, '{CodeKind.SHORT}', id FROM link",  # noqa: S608 # constants
+)
+_INSERT_PLAIN = _insert_statement(PLAIN, _OF_ONE_URL, _OTHER_STYLE_ON_DEFAULT)
+_INSERT_PLAIN_ON_DOMAIN = _insert_statement(PLAIN, _OF_ONE_URL, _OTHER_STYLE_ON_DOMAIN)
 _INSERT = _insert_statement(
     ALL,
     f"""
-    SELECT CASE WHEN count(reason) > 0 THEN array_agg(reason ORDER BY position) END
-    FROM unnest(%(urls)s::text[], %(hosts)s::text[]) WITH ORDINALITY address (url, host, position),
-    LATERAL (SELECT {refusal_of("address.url", "address.host")}) refusal (reason)
-    """,  # noqa: S608 # composed of constants
-    _STYLE_ON_DOMAIN,
+    NOT EXISTS (
+        SELECT FROM unnest(%(urls)s::text[], %(hosts)s::text[]) address (url, host)
+        WHERE ({refusal_of("address.url", "address.host")}) IS NOT NULL
+    )
+    """,  # composed of constants
+    _OTHER_STYLE_ON_DOMAIN,
 )
 
 
@@ -138,35 +163,45 @@ def insert_link(
     If one of them is refused, write nothing and return the error. If generated codes have another ``style`` than that
     of the link's, write nothing and return theirs. Raises IntegrityError if a code or value is taken.
     """
-    claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
-    urls, hosts = [address.destination.href for address in addresses], [address.host for address in addresses]
-    statement, columns = _INSERT, ALL
-    if is_plain(link):
-        statement = _INSERT_PLAIN if link.domain_id is None else _INSERT_PLAIN_ON_DOMAIN
-        columns = PLAIN
+    statement, values = _statement(link, addresses)
     with prepared_cursor() as cursor:
-        cursor.execute(
-            statement,
-            {
-                **columns.named_values(link),
-                **(
-                    {"url": urls[0], "host": hosts[0]} if columns is PLAIN else {"urls": urls, "hosts": hosts}
-                ),
-                "code_domains": text_array(
-                    None if claim.domain_id is None else str(claim.domain_id) for claim in claims
-                ),
-                "codes": text_array(claim.code for claim in claims),
-                "kinds": text_array(claim.kind for claim in claims),
-                "code_length": style.length,
-                "code_alphabet": style.alphabet,
-            },
-        )
+        cursor.execute(statement, {**values, "code_length": style.length, "code_alphabet": style.alphabet})
         row = cursor.fetchone()
-    reasons, code_length, code_alphabet, link.pk, link.created_at, link.updated_at, is_banned = row
+    if row is None:
+        refusal = refused_links({0: addresses}).get(0)
+        if refusal is not None:
+            return refusal
+        [found] = fetch(_STYLE_OF_LINK, {"owner_id": link.owner_id, "domain_id": link.domain_id})
+        return CodeStyle(*found)
+    link.pk, link.created_at, link.updated_at, is_banned = row
     link.ban_reason = "other" if is_banned else None
-    if reasons is not None:
-        return refused_addresses(addresses, reasons)
-    return CodeStyle(code_length, code_alphabet) if link.pk is None else None
+    return None
+
+
+def _statement(link: Link, addresses: Sequence[Address]) -> tuple[str, dict[str, Any]]:
+    """The shortest statement for the link, and its values without the style."""
+    is_bare_link = is_bare(link)
+    if not is_bare_link and not is_plain(link):
+        urls = [address.destination.href for address in addresses]
+        values = {**ALL.named_values(link), "urls": urls, "hosts": [address.host for address in addresses]}
+        return _INSERT, {**values, **_code_arrays(link)}
+    [address] = addresses
+    of_address = {"url": address.destination.href, "host": address.host}
+    if is_bare_link:
+        return _INSERT_BARE, {**BARE.named_values(link), **of_address}
+    statement = _INSERT_PLAIN if link.domain_id is None else _INSERT_PLAIN_ON_DOMAIN
+    return statement, {**PLAIN.named_values(link), **of_address, **_code_arrays(link)}
+
+
+def _code_arrays(link: Link) -> dict[str, str]:
+    """The parameters of `INSERT_CODES_OF_LINK`."""
+    claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
+    domains = (None if claim.domain_id is None else str(claim.domain_id) for claim in claims)
+    return {
+        "code_domains": text_array(domains),
+        "codes": text_array(claim.code for claim in claims),
+        "kinds": text_array(claim.kind for claim in claims),
+    }
 
 
 def is_domain_conflict(error: IntegrityError) -> bool:

@@ -22,7 +22,7 @@ from common.errors import InvalidFields
 from links.models import Link
 from links.routing.addresses import new_addresses_of, refuse_own_addresses, restored_destination
 from links.routing.columns import NUMBERS, columns_of, has_new_branches
-from links.selectors import COLUMNS, IS_OWNER, JOINS, link_of
+from links.selectors import COLUMNS, IS_OWNER, link_of
 from links.storage.columns import CHANGEABLE, Column, stored_value
 from links.storage.refused_destinations import refused_links
 
@@ -140,5 +140,5 @@ def _statement(columns: tuple[Column, ...], is_conditional: bool) -> str:
             updated_at = greatest(updated_at + interval '1 microsecond', %(updated_at)s)
         WHERE public_id = %(link)s AND owner_id {IS_OWNER} {condition} RETURNING *
     )
-    SELECT {NAME_AUTHOR}, links_codes_of(l.id), {COLUMNS} FROM link l {JOINS}
+    SELECT {NAME_AUTHOR}, links_codes_of(l.id), {COLUMNS} FROM link l
     """  # noqa: S608 # composed of constants

@@ -78,6 +78,6 @@ BEGIN
     DELETE FROM links_visitorkey WHERE link_id = NEW.id;
     RETURN NULL;
 END $$;
-CREATE TRIGGER links_delete_visitors AFTER UPDATE ON links_link FOR EACH ROW
+CREATE TRIGGER links_delete_visitors AFTER UPDATE OF max_clicks_per_visitor ON links_link FOR EACH ROW
     WHEN (OLD.max_clicks_per_visitor IS NOT NULL AND NEW.max_clicks_per_visitor IS NULL)
     EXECUTE FUNCTION links_delete_visitors();

@@ -42,16 +42,6 @@ END $$;
 CREATE TRIGGER links_move_health AFTER UPDATE OF owner_id ON links_link FOR EACH ROW
     WHEN (OLD.owner_id <> NEW.owner_id) EXECUTE FUNCTION links_move_health();
 
--- Links with the default of their workspace get their rows from the process that checks.
-CREATE FUNCTION links_await_check() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO links_linkhealth (link_id, owner_id, due_at) VALUES (NEW.id, NEW.owner_id, now())
-    ON CONFLICT (link_id) DO NOTHING;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER links_await_check AFTER INSERT ON links_link FOR EACH ROW
-    WHEN (NEW.health_check <> 'off') EXECUTE FUNCTION links_await_check();
-
 -- Nobody would find out that these destinations have recovered.
 CREATE FUNCTION links_end_checks() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -20,9 +20,13 @@ END $$;
 -- An array instead of a join, so that no cached plan scans all codes.
 CREATE FUNCTION links_notify_link_changes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-    PERFORM links_notify(ARRAY(
-        SELECT 'code ' || code FROM links_code WHERE link_id = ANY (ARRAY(SELECT id FROM new_rows LIMIT 501)) LIMIT 501
-    ));
+    -- A change of tags in all links concerns no visitor. A condition of the trigger would be parsed by every update.
+    IF current_setting('links.changes_tags', true) IS DISTINCT FROM 'on' THEN
+        PERFORM links_notify(ARRAY(
+            SELECT 'code ' || code FROM links_code WHERE link_id = ANY (ARRAY(SELECT id FROM new_rows LIMIT 501))
+            LIMIT 501
+        ));
+    END IF;
     RETURN NULL;
 END $$;
 
@@ -46,11 +50,8 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- A change of tags in all links concerns no visitor.
 CREATE TRIGGER links_notify_update AFTER UPDATE ON links_link
-    REFERENCING NEW TABLE AS new_rows
-    FOR EACH STATEMENT WHEN (current_setting('links.changes_tags', true) IS DISTINCT FROM 'on')
-    EXECUTE FUNCTION links_notify_link_changes();
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_notify_link_changes();
 CREATE TRIGGER links_notify_update AFTER UPDATE ON links_code
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_notify_code_changes();
 CREATE TRIGGER links_notify_delete AFTER DELETE ON links_code

@@ -1,5 +1,5 @@
--- The history of the URLs to which the branches of a link led. For each row with a condition, so that links without
--- branches and updates of other columns do not call the function.
+-- The history of the URLs to which the branches of a link led. Links without branches and updates of other columns call
+-- no function.
 
 -- The entries of a link's rules and split.
 CREATE FUNCTION links_branches(rules jsonb, split jsonb)
@@ -13,24 +13,36 @@ CREATE FUNCTION links_led_to(link links_link) RETURNS text LANGUAGE sql IMMUTABL
     SELECT CASE WHEN link.is_dead THEN coalesce(link.fallback_url, link.destination) ELSE link.destination END
 $$;
 
+CREATE FUNCTION links_record_branches(link links_link, moment timestamptz) RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE links_route r SET until = moment
+    WHERE r.link_id = link.id AND r.number > 0 AND r.until IS NULL AND NOT EXISTS (
+        SELECT FROM links_branches(link.rules, link.split) b
+        WHERE b.number = r.number AND b.branch = r.branch AND b.url = r.url
+    );
+    UPDATE links_route r SET name = b.name FROM links_branches(link.rules, link.split) b
+    WHERE r.link_id = link.id AND r.number = b.number AND r.until IS NULL AND r.name <> b.name;
+    INSERT INTO links_route (link_id, number, branch, name, url, since)
+    SELECT link.id, b.number, b.branch, b.name, b.url, moment FROM links_branches(link.rules, link.split) b
+    WHERE NOT EXISTS (
+        SELECT FROM links_route r WHERE r.link_id = link.id AND r.number = b.number AND r.until IS NULL
+    );
+END $$;
+
+-- Of new links. An undeleted one has former branches.
+CREATE FUNCTION links_begin_branches(links bigint[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM links_record_branches(l, clock_timestamp()) FROM links_link l WHERE l.id = ANY (links);
+END $$;
+
 CREATE FUNCTION links_record_routes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     -- Not the start of the transaction: visitors may have followed the former URLs since then.
     moment timestamptz := clock_timestamp();
 BEGIN
-    UPDATE links_route r SET until = moment
-    WHERE r.link_id = NEW.id AND r.number > 0 AND r.until IS NULL AND NOT EXISTS (
-        SELECT FROM links_branches(NEW.rules, NEW.split) b
-        WHERE b.number = r.number AND b.branch = r.branch AND b.url = r.url
-    );
-    UPDATE links_route r SET name = b.name FROM links_branches(NEW.rules, NEW.split) b
-    WHERE r.link_id = NEW.id AND r.number = b.number AND r.until IS NULL AND r.name <> b.name;
-    INSERT INTO links_route (link_id, number, branch, name, url, since)
-    SELECT NEW.id, b.number, b.branch, b.name, b.url, moment FROM links_branches(NEW.rules, NEW.split) b
-    WHERE NOT EXISTS (
-        SELECT FROM links_route r WHERE r.link_id = NEW.id AND r.number = b.number AND r.until IS NULL
-    );
-    IF TG_OP = 'UPDATE' AND links_led_to(OLD) <> links_led_to(NEW) THEN
+    PERFORM links_record_branches(NEW, moment);
+    IF links_led_to(OLD) <> links_led_to(NEW) THEN
         UPDATE links_route SET until = moment WHERE link_id = NEW.id AND number = 0 AND until IS NULL;
         IF NOT FOUND THEN
             INSERT INTO links_route (link_id, number, name, url, since, until)
@@ -42,9 +54,10 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER links_record_new_routes AFTER INSERT ON links_link FOR EACH ROW
-    WHEN (NEW.rules <> '[]' OR NEW.split <> '[]') EXECUTE FUNCTION links_record_routes();
-CREATE TRIGGER links_record_changed_routes AFTER UPDATE ON links_link FOR EACH ROW
+-- A statement parses the conditions of all its triggers, except for columns that it does not set. Each of these can change
+-- where a link leads, health_check by the trigger links_revive.
+CREATE TRIGGER links_record_changed_routes
+    AFTER UPDATE OF rules, split, destination, target_url, health_check, is_dead, fallback_url ON links_link FOR EACH ROW
     WHEN (
         OLD.rules <> NEW.rules OR OLD.split <> NEW.split OR OLD.destination <> NEW.destination
         OR OLD.is_dead <> NEW.is_dead OR NEW.is_dead AND OLD.fallback_url IS DISTINCT FROM NEW.fallback_url

@@ -1,4 +1,4 @@
--- Triggers count the links of each tag, as totals.sql counts those of each owner.
+-- Triggers count the links of each tag, as totals.sql counts those of each owner, where new links are counted.
 --
 -- A link's tags are counted in the slot of its owner's totals. PostgreSQL runs the triggers of a statement in the order of
 -- their names, so the triggers of the totals have already locked that slot: these triggers never wait for a tag of
@@ -7,28 +7,17 @@
 -- Free space on each page allows HOT updates.
 ALTER TABLE links_tagtotals SET (fillfactor = 70);
 
-CREATE FUNCTION links_tags_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF EXISTS (SELECT FROM new_rows WHERE tag_keys <> '{}') THEN
-        INSERT INTO links_tagtotals AS t (
-            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
-        )
-        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
-            count(*) FILTER (WHERE is_archived AND is_active), max(id)
-        FROM new_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
-        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
-            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
-                archived_links = t.archived_links + EXCLUDED.archived_links,
-                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
-                link_id = EXCLUDED.link_id;
-    END IF;
-    RETURN NULL;
-END $$;
-
 CREATE FUNCTION links_tags_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (
+    IF NOT EXISTS (
         SELECT FROM new_rows WHERE tag_keys <> '{}' UNION ALL SELECT FROM old_rows WHERE tag_keys <> '{}'
+    ) THEN
+        RETURN NULL;
+    END IF;
+    -- Most updates change nothing that counts here.
+    IF EXISTS (
+        SELECT id, owner_id, tag_keys, is_active, is_archived FROM new_rows
+        EXCEPT SELECT id, owner_id, tag_keys, is_active, is_archived FROM old_rows
     ) THEN
         INSERT INTO links_tagtotals AS t (
             owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
@@ -78,8 +67,6 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER links_tags_after_insert AFTER INSERT ON links_link
-    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_tags_after_insert();
 CREATE TRIGGER links_tags_after_update AFTER UPDATE ON links_link
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION links_tags_after_update();

@@ -39,34 +39,62 @@ BEGIN
             archived_links = t.archived_links + EXCLUDED.archived_links,
             archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    -- Here, because a trigger of its own would cost more. An undeleted link is not created.
-    IF EXISTS (SELECT FROM events_listener) AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
-        PERFORM links_emit('link.created', ARRAY(SELECT id FROM new_rows));
+    -- Here, because triggers of their own would cost more: a statement parses the conditions of all of them. Most links
+    -- have none of this, so there is one question first.
+    IF EXISTS (SELECT FROM events_listener) OR EXISTS (
+        SELECT FROM new_rows WHERE tag_keys <> '{}' OR rules <> '[]' OR split <> '[]' OR health_check <> 'off'
+    ) THEN
+        -- After the totals, see tag_totals.sql.
+        INSERT INTO links_tagtotals AS t (
+            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
+        )
+        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
+            count(*) FILTER (WHERE is_archived AND is_active), max(id)
+        FROM new_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
+        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
+            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+                archived_links = t.archived_links + EXCLUDED.archived_links,
+                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
+                link_id = EXCLUDED.link_id;
+        IF EXISTS (SELECT FROM events_listener)
+            OR EXISTS (SELECT FROM new_rows WHERE rules <> '[]' OR split <> '[]' OR health_check <> 'off')
+        THEN
+            PERFORM links_begin_branches(ARRAY(SELECT id FROM new_rows WHERE rules <> '[]' OR split <> '[]'));
+            -- Links with the default of their workspace get their rows from the process that checks.
+            INSERT INTO links_linkhealth (link_id, owner_id, due_at)
+            SELECT id, owner_id, now() FROM new_rows WHERE health_check <> 'off' ON CONFLICT (link_id) DO NOTHING;
+            -- An undeleted link is not created.
+            IF current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on' THEN
+                PERFORM links_emit('link.created', ARRAY(
+                    SELECT id FROM new_rows WHERE EXISTS (SELECT FROM events_listener)
+                ));
+            END IF;
+        END IF;
     END IF;
     RETURN NULL;
 END $$;
 
--- Most updates archive nothing, and a statement's trigger cannot have the condition of a row's.
+-- Most updates archive nothing, and a statement's trigger cannot have the condition of a row's. A condition with the
+-- setting would be parsed by every update.
 CREATE FUNCTION links_note_archival() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('links.has_archivals', 'on', true);
     RETURN NEW;
 END $$;
 -- Before the totals, and in the order of every statement that locks several counters.
-CREATE FUNCTION links_archive_counters() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
-DECLARE
-    changed bigint[];
+CREATE FUNCTION links_archive_counters(changed bigint[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-    changed := ARRAY(
-        SELECT id FROM (SELECT id, is_archived FROM new_rows EXCEPT SELECT id, is_archived FROM old_rows) archived
-    );
     PERFORM FROM links_clickcounter WHERE link_id = ANY (changed) ORDER BY link_id FOR NO KEY UPDATE;
     UPDATE links_clickcounter SET is_archived = NOT is_archived WHERE link_id = ANY (changed);
-    RETURN NULL;
 END $$;
 
 CREATE FUNCTION links_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF current_setting('links.has_archivals', true) = 'on' THEN
+        PERFORM links_archive_counters(ARRAY(
+            SELECT id FROM (SELECT id, is_archived FROM new_rows EXCEPT SELECT id, is_archived FROM old_rows) archived
+        ));
+    END IF;
     WITH searchable AS (
         INSERT INTO links_searchable AS s (
             link_id, owner_id, created_at, is_active, is_archived, tag_keys, domain_id, content
@@ -208,10 +236,6 @@ CREATE TRIGGER links_after_insert AFTER INSERT ON links_link
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_insert();
 CREATE TRIGGER links_note_archival BEFORE UPDATE OF is_archived ON links_link
     FOR EACH ROW WHEN (OLD.is_archived <> NEW.is_archived) EXECUTE FUNCTION links_note_archival();
-CREATE TRIGGER links_after_archival AFTER UPDATE ON links_link
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-    FOR EACH STATEMENT WHEN (current_setting('links.has_archivals', true) = 'on')
-    EXECUTE FUNCTION links_archive_counters();
 CREATE TRIGGER links_after_update AFTER UPDATE ON links_link
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_update();
 CREATE TRIGGER links_after_delete AFTER DELETE ON links_link

@@ -27,7 +27,7 @@ def plan_of(text: str) -> list[dict[str, Any]]:
     """The nodes of the executed plan."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        values = {"digest": api_keys.digest(text), "unlimited": []}
+        values = {"digest": api_keys.digest(text), "unlimited": "{}"}
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {CALLER_OF_SCOPED_KEY}", values)
         [(explained,)] = cursor.fetchall()
     root = (json.loads(explained) if isinstance(explained, str) else explained)[0]["Plan"]

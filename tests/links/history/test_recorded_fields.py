@@ -49,9 +49,7 @@ def test_creating_a_link_calls_no_function_of_the_history(alice: NewAccount) -> 
         )
         functions = {name for (name,) in cursor.fetchall()}
     assert functions == {
-        *("links_after_insert", "links_tags_after_insert", "links_record_routes", "links_check_storage"),
-        "links_emit_missed",
-        "links_await_check",
+        *("links_after_insert", "links_check_storage", "links_emit_missed"),
     }
 
 
