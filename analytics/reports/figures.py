@@ -138,10 +138,10 @@ _IS_OF_ROLLUP = """
 (link_id IN (
     SELECT link_id FROM (
         SELECT unnest(links) AS link_id, unnest(clicks) AS clicks FROM analytics_rolluplinks
-        WHERE link_id = %(rollup)s AND day = ANY(%(begun_days)s::date[])
+        WHERE link_id = %(rollup)s AND day = ANY(%(edge_days)s::date[])
         UNION ALL
         SELECT unnest(links), unnest(link_clicks) FROM analytics_rollupchange
-        WHERE link_id = %(rollup)s AND day = ANY(%(begun_days)s::date[])
+        WHERE link_id = %(rollup)s AND day = ANY(%(edge_days)s::date[])
     ) of_day GROUP BY 1 HAVING sum(clicks) > 0
 )) IS TRUE
 """
@@ -220,13 +220,13 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     others = [_READ, _IMPORTED]
     if parts.read:
-        of = ("true", _IS_OF_ROLLUP) if scope.is_rolled else (OF_CHOSEN,)
-        parameters |= edge_parameters(parts.read) | {"cut_days": parts.days, "begun_days": parts.begun}
+        of_clicks = _IS_OF_ROLLUP if scope.is_rolled else OF_CHOSEN
+        parameters |= edge_parameters(parts.read) | {"cut_days": parts.days, "edge_days": parts.with_clicks}
         in_quarters = [
             scope.rows("analytics_quartertotal", "clicks", in_edge(number))
             for number in range(len(parts.read))
         ]
-        text += edge_values(dimensions, in_quarters, *of, left_out=len(parts.left_out))
+        text += edge_values(dimensions, in_quarters, of_clicks, left_out=len(parts.left_out))
     values = _OF_LINKS
     if scope.is_rolled:
         used, of_sources = chosen_sources(scope.values["rollup"], *period.whole_days)

@@ -38,13 +38,13 @@ class Span(NamedTuple):
 class PartsOfDays(NamedTuple):
     """Parts of UTC days: the ``spans``, and the ``days`` without the spans ``left_out`` of them.
 
-    ``begun``: the days of those spans that have begun.
+    ``with_clicks``: the days of all these spans, but for those left out that have not begun.
     """
 
     spans: list[Span]
     days: list[date]
     left_out: list[Span]
-    begun: list[date]
+    with_clicks: list[date]
 
     @property
     def read(self) -> list[Span]:
@@ -91,15 +91,15 @@ class Period:
         for edge in self.edges:
             # Each is within one day.
             day = midnight(edge.since.date(), UTC)
-            around = (Span(day, edge.since), Span(edge.until, day + _DAY))
-            rest = [span for span in around if span.since < span.until]
-            if sum((_past(span, now) for span in rest), timedelta()) < _past(edge, now):
+            rest = [] if edge.since >= now else [Span(day, edge.since), Span(edge.until, day + _DAY)]
+            if rest and sum((_past(span, now) for span in rest), timedelta()) < _past(edge, now):
                 days.append(day.date())
-                left_out += rest
+                left_out += [span for span in rest if span.since < span.until]
             else:
                 spans.append(edge)
-        begun = {span.since.date() for span in [*spans, *left_out] if span.since < now}
-        return PartsOfDays(spans, days, left_out, sorted(begun))
+        begun = [span for span in left_out if span.since < now]
+        with_clicks = {span.since.date() for span in [*spans, *begun]}
+        return PartsOfDays(spans, days, left_out, sorted(with_clicks))
 
     def before(self, compare: Compare) -> Period:
         """As many days, or hours, right before the period; or the same ones a year earlier."""
