@@ -376,6 +376,11 @@ class LinkHealth(models.Model):
                 name="linkhealth_due",
             ),
             models.Index(
+                fields=["due_at", "owner_id"],
+                condition=models.Q(due_at__isnull=False, is_requested=False),
+                name="linkhealth_soonest",
+            ),
+            models.Index(
                 fields=["owner_id", "due_at"],
                 condition=models.Q(is_requested=True),
                 name="linkhealth_requested",

@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'The health of the destinations of links.',
-                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['owner_id', 'due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('is_requested', True)), fields=['owner_id', 'due_at'], name='linkhealth_requested')],
+                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['owner_id', 'due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['due_at', 'owner_id'], name='linkhealth_soonest'), models.Index(condition=models.Q(('is_requested', True)), fields=['owner_id', 'due_at'], name='linkhealth_requested')],
                 },
             ),
             migrations.CreateModel(
