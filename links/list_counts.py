@@ -135,12 +135,17 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
         listed = in_list(None, search.is_archived, "l")
         [[rest]] = fetch(_COUNT_REST.format(rest=search.rest, listed=listed), values)
         return Total(matches.listed - rest, is_capped=False)
-    if search.statuses and search._replace(statuses=()).is_everything:
+    if are_known_by_status(search):
         by_status = _total_by_status(search, matches, values)
         if by_status is not None:
             return by_status
     hits = _hits(search, matches, values)
     return Total(min(hits, COUNT_LIMIT), is_capped=hits > COUNT_LIMIT)
+
+
+def are_known_by_status(search: Search) -> bool:
+    """Whether the total is that of statuses alone: exact, unless too many links may not be active."""
+    return bool(search.statuses) and search._replace(statuses=()).is_everything
 
 
 def _total_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> Total | None:

@@ -295,8 +295,6 @@ class Search(NamedTuple):
     excluded: tuple[str, ...] = ()
     are_dead: bool = False
     conditions: tuple[Condition, ...] = ()
-    # Whether to find first the few links that are not active.
-    has_few_closed: bool = False
 
     @property
     def column(self) -> str:
@@ -423,7 +421,7 @@ class Search(NamedTuple):
         if self.excluded:
             tags += f" AND NOT {_EXCLUDED}"
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
-        status = f" AND {_NOT_CLOSED if self.has_few_closed else _HAS_STATUS}" if self.statuses else ""
+        status = f" AND {_HAS_STATUS}" if self.statuses else ""
         if self.are_disabled:
             # Without a column that the index of inactive links lacks.
             status = f" AND NOT {_BANNED}"
@@ -527,9 +525,8 @@ LEFT JOIN domains_domain d ON d.id = l.domain_id
 WHERE l.id IN (SELECT id FROM apart) AND l.owner_id = %(owner)s AND {{listed}} AND {_ARE_APART_FEW}
 UNION ALL SELECT id, NULL FROM apart WHERE NOT {_ARE_APART_FEW}
 """  # noqa: S608 # composed of constants
-_NOT_CLOSED = f"""
-s.link_id NOT IN (SELECT id FROM ({STATUSES.format(listed="true")}) closed WHERE value <> ALL (%(statuses)s))
-"""  # noqa: S608 # composed of constants
+# Those of them that have none of the statuses.
+CLOSED = f"(SELECT id FROM ({STATUSES}) s WHERE value <> ALL (%(statuses)s))"  # noqa: S608 # composed of constants
 # To find out the status of a row takes as long as twenty of the other questions, which decide for most links.
 _HAS_STATUS = f"""CASE
     WHEN NOT s.is_active AND NOT {_BANNED} THEN 'disabled' = ANY(%(statuses)s)
