@@ -134,6 +134,7 @@ def test_lists_and_files_are_filtered(
     if are_many:
         # As with more hits than a page finds at once.
         monkeypatch.setattr("links.searches.FETCH_LIMIT", 0)
+        monkeypatch.setattr("links.lists._FETCHED_OF_PERIOD", 0)
     expected = closed_by_title(make_link, brand)
     for number in range(1, 4):
         for statuses in itertools.combinations(Status, number):
@@ -147,6 +148,7 @@ def test_lists_and_files_are_filtered(
             "banned by host",
             "expired",
         }
+        assert listed(api, status="active,expired", sortBy=sort).keys() == {"active", "plain", "expired"}
     assert listed(api, status="banned,expired", search="ban").keys() == {"banned", "banned by host"}
     assert listed(api, status="disabled,expired", isActive="true") == {"expired": "expired"}
     assert listed(api, status="disabled", isActive="true") == {}
