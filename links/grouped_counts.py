@@ -113,8 +113,10 @@ def _ungrouped(owner: Workspace, search: Search | None, filters: Filters, values
         total = count_links(owner, is_active=filters.is_active, is_archived=filters.is_archived)
         return Counted(total, is_capped=False)
     if search.column:
-        return Counted(*list_counts.total_by_column(search, values))
-    return Counted(*list_counts.total(search, searches.find(search, values, "DESC"), values))
+        found = list_counts.total_by_column(search, values)
+    else:
+        found = list_counts.total(search, searches.find(search, values, "DESC"), values)
+    return Counted(found.links, found.is_capped)
 
 
 def _of_all(
@@ -129,7 +131,9 @@ def _of_all(
         rest = LinkGroup(BASE_ID, total - sum(group.links for group in groups))
     else:
         archived = searches.in_list(None, filters.is_archived, "l")
-        read, groups = _counted(searches.STATUSES.format(listed=archived), "value", "", values)
+        read, groups = _counted(
+            searches.STATUSES.format(listed=archived), "value", "", {**values, "few": COUNT_LIMIT}
+        )
         found = sum(group.links for group in groups if group.value == Status.ACTIVE)
         groups = [group for group in groups if group.value != Status.ACTIVE]
         rest = LinkGroup(Status.ACTIVE, total - read + found)

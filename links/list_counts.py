@@ -60,10 +60,11 @@ SELECT coalesce(sum({listed}), 0)::bigint, (
 
 
 class Total(NamedTuple):
-    """How many links match. If ``is_capped``, there are more."""
+    """How many links match. If ``is_capped``, there are more. ``by_status``: few of all links may not be active."""
 
     links: int
     is_capped: bool
+    by_status: bool = False
 
 
 class _Count(NamedTuple):
@@ -135,7 +136,7 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
         listed = in_list(None, search.is_archived, "l")
         [[rest]] = fetch(_COUNT_REST.format(rest=search.rest, listed=listed), values)
         return Total(matches.listed - rest, is_capped=False)
-    if are_known_by_status(search):
+    if search.statuses and search._replace(statuses=()).is_everything:
         by_status = _total_by_status(search, matches, values)
         if by_status is not None:
             return by_status
@@ -143,19 +144,14 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
     return Total(min(hits, COUNT_LIMIT), is_capped=hits > COUNT_LIMIT)
 
 
-def are_known_by_status(search: Search) -> bool:
-    """Whether the total is that of statuses alone: exact, unless too many links may not be active."""
-    return bool(search.statuses) and search._replace(statuses=()).is_everything
-
-
 def _total_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> Total | None:
     """None if too many links may not be active."""
     counts = dict(fetch(_BY_STATUS.format(listed=in_list(None, search.is_archived, "l")), values))
     read = sum(counts.values())
-    if read > COUNT_LIMIT:
+    if None in counts or read > COUNT_LIMIT:
         return None
     counts[Status.ACTIVE] = counts.get(Status.ACTIVE, 0) + matches.listed - read
-    return Total(sum(counts.get(status, 0) for status in search.statuses), is_capped=False)
+    return Total(sum(counts.get(status, 0) for status in search.statuses), is_capped=False, by_status=True)
 
 
 def links_on_domain(search: Search, matches: Matches, values: dict[str, Any]) -> int:

@@ -38,7 +38,7 @@ class Sort(NamedTuple):
     is_split: bool = False
 
     def narrowed(self, condition: str) -> Sort:
-        """The same scan, of the rows that meet a condition."""
+        """The same scan, of the rows that meet a condition. The alias of ``source`` is its last letter."""
         source = f"(SELECT * FROM {self.source} WHERE {condition}) {self.source[-1]}"  # noqa: S608 # constants
         return self._replace(source=source)
 
@@ -182,16 +182,16 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     is_active, is_archived = options.filters.is_active, options.filters.is_archived
     values: dict[str, Any] = {"owner": owner.pk}
     search = searches.search_for(owner, options.filters)
-    matches = None
+    matches, by_status = None, False
     if search is None:
         total, is_capped = count_links(owner, is_active=is_active, is_archived=is_archived), False
     else:
         values |= search.values
         if search.column:
-            total, is_capped = list_counts.total_by_column(search, values)
+            total, is_capped, _ = list_counts.total_by_column(search, values)
         else:
             matches = searches.find(search, values, forward if sort is BY_DATE else "DESC")
-            total, is_capped = list_counts.total(search, matches, values)
+            total, is_capped, by_status = list_counts.total(search, matches, values)
             values["ids"] = matches.ids
     window = options.window
     if window.offset >= total and not is_capped:
@@ -203,7 +203,8 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
         candidates = _candidates_of_all(sort, options, page, total)
     elif matches is None:
         candidates = _candidates_by_column(sort, search, options, page, total)
-    elif _finds_closed_first(sort, search, page) and not is_capped:
+    elif by_status and Status.ACTIVE in search.statuses and _reads_many(sort, page):
+        # Find all links that are not active before a page of the others.
         closed = searches.CLOSED.format(listed=searches.in_list(None, is_archived, "l"))
         open_links = sort.narrowed(f"{sort.identifier} NOT IN {closed}")
         candidates = Scan(open_links, is_archived, page.direction, page.end, is_walk).query()
@@ -241,13 +242,9 @@ def _key_of(row: LinkRow) -> Key:
     return (row.key, row.pk)
 
 
-def _finds_closed_first(sort: Sort, search: Search, page: Slice) -> bool:
-    """Whether to find all links that are not active before a page of the others.
-
-    A page that is near in the order of dates reads few links, and the planner knows that.
-    """
-    is_active = list_counts.are_known_by_status(search) and Status.ACTIVE in search.statuses
-    return is_active and (sort is not BY_DATE or page.end > _FETCHED_OF_PERIOD)
+def _reads_many(sort: Sort, page: Slice) -> bool:
+    """Whether a page is far from the first one, or in an order in which the planner would read all links for any."""
+    return sort is not BY_DATE or page.end > _FETCHED_OF_PERIOD
 
 
 def _candidates_of_all(sort: Sort, options: ListOptions, page: Slice, total: int) -> str:

@@ -391,6 +391,7 @@ class Search(NamedTuple):
             "addressed": self.addressed,
             "identified": self.identified,
             "statuses": list(self.statuses),
+            "few": FEW_LINKS,
             "created_from": self.created.start,
             "created_before": self.created.end,
             "expires_within": self.expires_within,
@@ -505,11 +506,11 @@ _MAY_BE_CLOSED = f"(s.link_id IN {_closable('true')} OR s.link_id IN {_ON_INACTI
 # The status of a row of `links_searchable s`.
 STATUS_OF_ROW = f"CASE WHEN {_MAY_BE_CLOSED} THEN {_STATUS} ELSE '{Status.ACTIVE}' END"
 # A query for the status of each link that may not be active; some of those are. Only what a ban or a domain may close,
-# and counters, are read from tables. If that is too much, it has more than FEW_LINKS rows, without a status.
-_ARE_APART_FEW = f"(SELECT count(*) <= {FEW_LINKS} FROM apart)"  # noqa: S608 # composed of constants
+# and counters, are read from tables. If a ban or a domain may close too many, the rows are these, without a status.
+_ARE_APART_FEW = "(SELECT count(*) <= %(few)s FROM apart)"
 STATUSES = f"""
 WITH apart AS MATERIALIZED (
-    SELECT link_id AS id FROM ({_BANNABLE} UNION ALL {_ON_INACTIVE_DOMAINS}) a LIMIT {FEW_LINKS + 1}
+    SELECT link_id AS id FROM ({_BANNABLE} UNION ALL {_ON_INACTIVE_DOMAINS}) a LIMIT %(few)s + 1
 )
 SELECT l.id, links_status(
     false, l.is_active, 'active', l.starts_at, l.expires_at, l.max_clicks,
