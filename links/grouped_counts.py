@@ -59,7 +59,7 @@ _VALUES = {
     GroupBy.STATUS: (searches.STATUS_OF_ROW, ""),
 }
 _GROUPED = """
-WITH chosen AS MATERIALIZED (SELECT s.* FROM links_searchable s {links} LIMIT {most})
+WITH chosen AS MATERIALIZED ({chosen} LIMIT {most})
 SELECT (SELECT count(*) FROM chosen), value, links FROM (VALUES (1)) one LEFT JOIN (
     SELECT {value} AS value, count(*) AS links FROM chosen s {join} GROUP BY 1
 ) grouped ON true
@@ -112,7 +112,11 @@ def _ungrouped(owner: Workspace, search: Search | None, filters: Filters, values
     if search is None:
         total = count_links(owner, is_active=filters.is_active, is_archived=filters.is_archived)
         return Counted(total, is_capped=False)
-    return Counted(*list_counts.total(search, searches.find(search, values, "DESC"), values))
+    if search.column:
+        found = list_counts.total_by_column(search, values)
+    else:
+        found = list_counts.total(search, searches.find(search, values, "DESC"), values)
+    return Counted(found.links, found.is_capped)
 
 
 def _of_all(
@@ -126,9 +130,10 @@ def _of_all(
         groups = [LinkGroup(*row) for row in fetch(_BY_DOMAIN.format(match=listed), values)]
         rest = LinkGroup(BASE_ID, total - sum(group.links for group in groups))
     else:
-        # Only these are not active for another reason than a ban.
-        closable = f"WHERE s.owner_id = %(owner)s AND {searches.MAY_BE_CLOSED} AND {listed}"
-        read, groups = _grouped(group_by, closable, values)
+        archived = searches.in_list(None, filters.is_archived, "l")
+        read, groups = _counted(
+            searches.STATUSES.format(listed=archived), "value", "", {**values, "few": COUNT_LIMIT}
+        )
         found = sum(group.links for group in groups if group.value == Status.ACTIVE)
         groups = [group for group in groups if group.value != Status.ACTIVE]
         rest = LinkGroup(Status.ACTIVE, total - read + found)
@@ -137,7 +142,12 @@ def _of_all(
 
 def _grouped(group_by: GroupBy, links: str, values: dict[str, Any]) -> tuple[int, list[LinkGroup]]:
     value, join = _VALUES[group_by]
-    query = _GROUPED.format(links=links, most=COUNT_LIMIT + 1, value=value, join=join)
+    return _counted(f"SELECT s.* FROM links_searchable s {links}", value, join, values)  # noqa: S608 # constants
+
+
+def _counted(chosen: str, value: str, join: str, values: dict[str, Any]) -> tuple[int, list[LinkGroup]]:
+    """The number of rows of the query ``chosen s``, and of those with each value. Raises InvalidFields."""
+    query = _GROUPED.format(chosen=chosen, most=COUNT_LIMIT + 1, value=value, join=join)
     rows = fetch(query, values)
     total = rows[0][0]
     if total > COUNT_LIMIT:

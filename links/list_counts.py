@@ -1,7 +1,7 @@
 """Totals of filtered lists: exact up to ``COUNT_LIMIT``.
 
-They are exact without a limit for a single tag, for links without a single tag, and for the default domain unless
-``COUNT_LIMIT`` links are on others.
+They are exact without a limit for a single tag, for links without a single tag, for statuses unless more than
+``COUNT_LIMIT`` links may not be active, and for the default domain unless so many are on others.
 
 PostgreSQL reads every match to count it, so this module keeps the counts. A count, the number of the owner's links and
 the number of their changes come from one statement. On one timeline of one server, the number of changes only grows,
@@ -19,7 +19,7 @@ from common.database import fetch
 from common.host import primary
 from links import searches
 from links.availability import Status
-from links.searches import ALWAYS, Matches, Search
+from links.searches import ALWAYS, STATUSES, Matches, Search, in_list
 from links.selectors import number_of
 
 COUNT_LIMIT = 100_000
@@ -43,6 +43,13 @@ SELECT changes, links, number, hits FROM ({_TOTALS}) totals, LATERAL (
     ) s
 ) added
 """  # noqa: S608 # composed of constants
+_COUNT_BY_COLUMN = f"""
+SELECT count(*) FROM (
+    SELECT FROM links_link l WHERE owner_id = %(owner)s AND {{column}} AND {{listed}} LIMIT {COUNT_LIMIT + 1}
+) c
+"""  # noqa: S608 # composed of constants
+_COUNT_REST = "SELECT count(*) FROM links_link l WHERE owner_id = %(owner)s AND {rest} AND {listed}"
+_BY_STATUS = f"SELECT value, count(*) FROM ({STATUSES} LIMIT {COUNT_LIMIT + 1}) s GROUP BY 1"  # noqa: S608 # constants
 _ON_OTHER_DOMAINS = """
 SELECT coalesce(sum({listed}), 0)::bigint, (
     SELECT count(*) FROM (
@@ -53,10 +60,11 @@ SELECT coalesce(sum({listed}), 0)::bigint, (
 
 
 class Total(NamedTuple):
-    """How many links match. If ``is_capped``, there are more."""
+    """How many links match. If ``is_capped``, there are more. ``by_status``: few of all links may not be active."""
 
     links: int
     is_capped: bool
+    by_status: bool = False
 
 
 class _Count(NamedTuple):
@@ -76,7 +84,6 @@ class _Count(NamedTuple):
         return changes - self.changes == links - self.links
 
 
-_EVERYTHING = Search("", (), None, None)
 # The server with its timeline, the owner and the search.
 _Key = tuple[int, int, Search]
 
@@ -90,13 +97,20 @@ def _size_of(key: _Key, count: _Count) -> int:
 kept_counts: BoundedCache[_Key, _Count] = BoundedCache(10_000, 4_000_000, _size_of)
 
 
+def total_by_column(search: Search, values: dict[str, Any]) -> Total:
+    """The total of a search with a ``column``."""
+    listed = in_list(None, search.is_archived, "l")
+    [[hits]] = fetch(_COUNT_BY_COLUMN.format(column=search.column, listed=listed), values)
+    return Total(min(hits, COUNT_LIMIT), is_capped=hits > COUNT_LIMIT)
+
+
 def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
     if matches.is_complete:
         return Total(len(matches.ids), is_capped=False)
     if search == _by_domain_alone(search) and search.is_on_default_domain:
         query = _ON_OTHER_DOMAINS.format(
             listed=number_of(None, search.is_archived),
-            match=searches.in_list(None, search.is_archived),
+            match=in_list(None, search.is_archived),
             limit=COUNT_LIMIT + 1,
         )
         [(listed, on_other_domains)] = fetch(query, values)
@@ -118,8 +132,26 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
             return Total(matches.not_excluded, is_capped=False)
         if matches.not_excluded > COUNT_LIMIT:
             return Total(COUNT_LIMIT, is_capped=True)
+    if search.rest:
+        listed = in_list(None, search.is_archived, "l")
+        [[rest]] = fetch(_COUNT_REST.format(rest=search.rest, listed=listed), values)
+        return Total(matches.listed - rest, is_capped=False)
+    if search.statuses and search._replace(statuses=()).is_everything:
+        by_status = _total_by_status(search, matches, values)
+        if by_status is not None:
+            return by_status
     hits = _hits(search, matches, values)
     return Total(min(hits, COUNT_LIMIT), is_capped=hits > COUNT_LIMIT)
+
+
+def _total_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> Total | None:
+    """None if too many links may not be active."""
+    counts = dict(fetch(_BY_STATUS.format(listed=in_list(None, search.is_archived, "l")), values))
+    read = sum(counts.values())
+    if None in counts or read > COUNT_LIMIT:
+        return None
+    counts[Status.ACTIVE] = counts.get(Status.ACTIVE, 0) + matches.listed - read
+    return Total(sum(counts.get(status, 0) for status in search.statuses), is_capped=False, by_status=True)
 
 
 def links_on_domain(search: Search, matches: Matches, values: dict[str, Any]) -> int:
@@ -152,7 +184,7 @@ def _hits_by_status(search: Search, matches: Matches, values: dict[str, Any]) ->
     if Status.ACTIVE in search.statuses and not search.has_few_without_status:
         # The hits whatever their status are known or kept, and few links are not active.
         whatever = search._replace(statuses=())
-        is_exact = whatever._replace(is_archived=None) == _EVERYTHING
+        is_exact = whatever.is_everything
         hits = matches.listed if is_exact else _hits(whatever, matches, values)
         if is_exact or hits <= COUNT_LIMIT:
             others = _hits_of_other_statuses(search, matches, values)

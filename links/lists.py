@@ -18,6 +18,7 @@ from accounts.models import Workspace
 from common.database import fetch
 from common.pages import Key, Page, Window, page_of
 from links import list_counts, searches
+from links.availability import Status
 from links.key_limits import condition_of
 from links.list_counts import COUNT_LIMIT
 from links.searches import ListOptions, Matches, Search
@@ -33,6 +34,13 @@ class Sort(NamedTuple):
     identifier: str
     is_archived: str
     sql_type: str
+    # Whether archived links are apart in it.
+    is_split: bool = False
+
+    def narrowed(self, condition: str) -> Sort:
+        """The same scan, of the rows that meet a condition. The alias of ``source`` is its last letter."""
+        source = f"(SELECT * FROM {self.source} WHERE {condition}) {self.source[-1]}"  # noqa: S608 # constants
+        return self._replace(source=source)
 
     def beyond(self, direction: str | None) -> str:
         """The end of a condition: rows after a place in this direction. None: all of them."""
@@ -49,13 +57,23 @@ SORTS = {
         "links_searchable s", "s.owner_id", "s.created_at", "s.link_id", "s.is_archived", "timestamptz"
     ),
     "title": Sort(
-        "links_link l", "l.owner_id", "(coalesce(l.title, '') COLLATE \"C\")", "l.id", "l.is_archived", "text"
+        "links_link l",
+        "l.owner_id",
+        "(coalesce(l.title, '') COLLATE \"C\")",
+        "l.id",
+        "l.is_archived",
+        "text",
+        True,
     ),
     "clickCount": Sort(
         "links_clickcounter n", "n.owner_id", "n.clicks", "n.link_id", "n.is_archived", "bigint"
     ),
 }
-BY_DATE, BY_TITLE = SORTS["createdAt"], SORTS["title"]
+BY_DATE = SORTS["createdAt"]
+# Indexes of links that meet a condition have this order.
+_BY_DATE_OF_LINKS = Sort(
+    "links_link l", "l.owner_id", "l.created_at", "l.id", "l.is_archived", "timestamptz", is_split=True
+)
 # Forward and backward.
 DIRECTIONS = {"asc": ("ASC", "DESC"), "desc": ("DESC", "ASC")}
 # Match the first links in sort order; if too few match, match all links.
@@ -110,9 +128,8 @@ class Scan(NamedTuple):
         sort = self.sort
         if self.is_archived is not None:
             return self._part(match, columns, f"{'' if self.is_archived else 'NOT '}{sort.is_archived}")
-        if sort is not BY_TITLE:
+        if not sort.is_split:
             return self._part(match, columns, "true")
-        # Archived links have an index of titles of their own.
         order = f" ORDER BY key {self.direction}, id {self.direction} LIMIT {self.needed}"
         parts = (self._part(match, columns, f"{negation}l.is_archived") for negation in ("NOT ", ""))
         return " UNION ALL ".join(f"({part}{order})" for part in parts)
@@ -165,21 +182,33 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     is_active, is_archived = options.filters.is_active, options.filters.is_archived
     values: dict[str, Any] = {"owner": owner.pk}
     search = searches.search_for(owner, options.filters)
-    if search is not None:
-        values |= search.values
-        matches = searches.find(search, values, forward if sort is BY_DATE else "DESC")
-        total, is_capped = list_counts.total(search, matches, values)
-        values["ids"] = matches.ids
+    matches, by_status = None, False
+    if search is None:
+        total, is_capped = count_links(owner, is_active=is_active, is_archived=is_archived), False
     else:
-        total = count_links(owner, is_active=is_active, is_archived=is_archived)
-        is_capped = False
+        values |= search.values
+        if search.column:
+            total, is_capped, _ = list_counts.total_by_column(search, values)
+        else:
+            matches = searches.find(search, values, forward if sort is BY_DATE else "DESC")
+            total, is_capped, by_status = list_counts.total(search, matches, values)
+            values["ids"] = matches.ids
     window = options.window
     if window.offset >= total and not is_capped:
         return Page([], total, is_capped)
     page = slice_of_page(options, total, is_capped=is_capped)
     is_walk = window.place is not None
     onward = page.direction if is_walk else None
-    if search is not None:
+    if search is None:
+        candidates = _candidates_of_all(sort, options, page, total)
+    elif matches is None:
+        candidates = _candidates_by_column(sort, search, options, page, total)
+    elif by_status and Status.ACTIVE in search.statuses and _reads_many(sort, page):
+        # Find all links that are not active before a page of the others.
+        closed = searches.CLOSED.format(listed=searches.in_list(None, is_archived, "l"))
+        open_links = sort.narrowed(f"{sort.identifier} NOT IN {closed}")
+        candidates = Scan(open_links, is_archived, page.direction, page.end, is_walk).query()
+    else:
         are_few = (search.is_by_date_alone or search.are_disabled) and total <= _FETCHED_OF_PERIOD
         if sort is not BY_DATE and (are_few or search.is_by_small_domain):
             candidates = fetch_candidates(sort, f"ARRAY({searches.matching(search)})", onward)
@@ -193,15 +222,6 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
                 is_walk=is_walk,
                 values=values,
             )
-    else:
-        # Do not scan all links for a few matches.
-        few = _FETCHED_OF_PERIOD if is_archived else 0 if is_active is None else searches.FETCH_LIMIT
-        if total <= few:
-            match = searches.in_list(is_active, is_archived)
-            candidates = fetch_candidates(sort, f"ARRAY({searches.owned(match)})", onward)
-        else:
-            match = searches.in_list(is_active, None)
-            candidates = Scan(sort, is_archived, page.direction, page.end, is_walk).query(match)
     values |= _values_of(window, page)
     rows = link_rows(candidates, values, direction=page.direction, order=forward)
     if is_capped and rows and not is_walk:
@@ -220,6 +240,38 @@ def _values_of(window: Window, page: Slice) -> dict[str, Any]:
 
 def _key_of(row: LinkRow) -> Key:
     return (row.key, row.pk)
+
+
+def _reads_many(sort: Sort, page: Slice) -> bool:
+    """Whether a page is far from the first one, or in an order in which the planner would read all links for any."""
+    return sort is not BY_DATE or page.end > _FETCHED_OF_PERIOD
+
+
+def _candidates_of_all(sort: Sort, options: ListOptions, page: Slice, total: int) -> str:
+    """A query for the candidates of a page without a search."""
+    is_active, is_archived = options.filters.is_active, options.filters.is_archived
+    is_walk = options.window.place is not None
+    # Do not scan all links for a few matches.
+    few = _FETCHED_OF_PERIOD if is_archived else 0 if is_active is None else searches.FETCH_LIMIT
+    if total <= few:
+        match = searches.in_list(is_active, is_archived)
+        return fetch_candidates(sort, f"ARRAY({searches.owned(match)})", page.direction if is_walk else None)
+    match = searches.in_list(is_active, None)
+    return Scan(sort, is_archived, page.direction, page.end, is_walk).query(match)
+
+
+def _candidates_by_column(sort: Sort, search: Search, options: ListOptions, page: Slice, total: int) -> str:
+    """A query for the candidates of a page of a search with a ``column``."""
+    is_walk = options.window.place is not None
+    if sort is not BY_DATE and total <= _FETCHED_OF_PERIOD:
+        listed = searches.in_list(None, search.is_archived, "l")
+        links = f"SELECT id FROM links_link l WHERE owner_id = %(owner)s AND {search.column} AND {listed}"  # noqa: S608 # constants
+        return fetch_candidates(sort, f"ARRAY({links})", page.direction if is_walk else None)
+    condition = search.column
+    if sort is SORTS["clickCount"]:
+        condition = f"(SELECT {condition} FROM links_link l WHERE l.id = {sort.identifier})"  # noqa: S608 # constants
+    by = _BY_DATE_OF_LINKS if sort is BY_DATE else sort
+    return Scan(by.narrowed(condition), search.is_archived, page.direction, page.end, is_walk).query()
 
 
 def _search_candidates(

@@ -221,9 +221,15 @@ class Link(models.Model):
         indexes = [
             # Empty without teams: links of personal workspaces have no creator.
             models.Index(
-                fields=["creator", "owner"], condition=models.Q(creator__isnull=False), name="link_creator"
+                fields=["creator", "owner", "is_archived", "created_at", "id"],
+                condition=models.Q(creator__isnull=False),
+                name="link_creator",
             ),
-            models.Index(fields=["owner"], condition=models.Q(password__isnull=False), name="link_password"),
+            models.Index(
+                fields=["owner", "is_archived", "created_at", "id"],
+                condition=models.Q(password__isnull=False),
+                name="link_password",
+            ),
             models.Index(fields=["owner"], condition=~models.Q(utm={}), name="link_utm"),
             # Links of the default domain cost nothing here: `links_owner_domain` serves lists of any domain.
             models.Index(fields=["domain"], condition=models.Q(domain__isnull=False), name="link_domain"),
@@ -241,7 +247,7 @@ class Link(models.Model):
                 | models.Q(starts_at__isnull=False)
                 | models.Q(expires_at__isnull=False)
                 | models.Q(max_clicks__isnull=False),
-                include=["is_active", "starts_at", "expires_at", "max_clicks"],
+                include=["is_active", "is_archived", "starts_at", "expires_at", "max_clicks"],
                 name="link_closable",
             ),
             models.Index(fields=["owner", "id"], condition=models.Q(is_dead=True), name="link_dead"),
@@ -378,6 +384,11 @@ class LinkHealth(models.Model):
                 fields=["owner_id", "due_at"],
                 condition=models.Q(due_at__isnull=False, is_requested=False),
                 name="linkhealth_due",
+            ),
+            models.Index(
+                fields=["due_at", "owner_id"],
+                condition=models.Q(due_at__isnull=False, is_requested=False),
+                name="linkhealth_soonest",
             ),
             models.Index(
                 fields=["owner_id", "due_at"],

@@ -19,7 +19,7 @@ from common.http.urls import Destination, InvalidDestination, canonical_destinat
 from common.pages import Window
 from domains.addresses import is_own_address
 from domains.selectors import find_domain
-from links.availability import Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
+from links.availability import STATUS, Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
 from links.errors import domain_not_found, url_not_found
 from links.existing import LEADS_TO
 from links.fields import UNIQUE
@@ -159,11 +159,14 @@ _MORE_THAN_FEW = (
 class Condition(NamedTuple):
     """A condition on columns that `links_searchable s` lacks, with the values of its parameters.
 
-    ``are_few``: an index has the links that meet it, and they are few.
+    ``column``: the same condition on a row of `links_link`, if an index has the links that meet it by date. ``rest``:
+    the opposite one, if an index has the others. ``are_few``: an index has these links, and they are few.
     """
 
     sql: str
     values: tuple[tuple[str, Any], ...] = ()
+    column: str = ""
+    rest: str = ""
     are_few: bool = False
 
 
@@ -180,7 +183,8 @@ def created_by(owner: Workspace, creator: UUID) -> Condition:
     values: tuple[tuple[str, Any], ...] = (("creator", account),)
     if owner.is_personal and account == owner.pk:
         # A link of a personal workspace without a creator is of the workspace's account.
-        return Condition(_of_link("coalesce(l.creator_id, l.owner_id) = %(creator)s::bigint"), values)
+        is_creator = _of_link("coalesce(l.creator_id, l.owner_id) = %(creator)s::bigint")
+        return Condition(is_creator, values, rest="creator_id <> %(creator)s::bigint")
     return _indexed(owner, "creator_id = %(creator)s::bigint", values)
 
 
@@ -194,16 +198,16 @@ def with_password(owner: Workspace, *, has_password: bool) -> Condition:
     """Links with a password, or without one."""
     if has_password:
         return _indexed(owner, "password IS NOT NULL")
-    return Condition(f"NOT EXISTS ({_PROTECTED})")
+    return Condition(f"NOT EXISTS ({_PROTECTED})", rest="password IS NOT NULL")
 
 
 def _indexed(owner: Workspace, condition: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition:
     query = _MORE_THAN_FEW.format(condition=condition, few=FEW_LINKS)
     [[are_many]] = fetch(query, {**dict(values), "owner": owner.pk})
     if are_many:
-        return Condition(_of_link(f"l.{condition}"), values)
+        return Condition(_of_link(f"l.{condition}"), values, condition)
     links = f"SELECT id FROM links_link WHERE owner_id = %(owner)s AND {condition}"  # noqa: S608 # constants
-    return Condition(f"s.link_id IN ({links})", values, are_few=True)
+    return Condition(f"s.link_id IN ({links})", values, condition, are_few=True)
 
 
 def _of_link(condition: str) -> str:
@@ -293,6 +297,23 @@ class Search(NamedTuple):
     conditions: tuple[Condition, ...] = ()
 
     @property
+    def column(self) -> str:
+        """The condition on a row of `links_link` of which indexes have the matches by date; empty without one."""
+        columns = [condition.column for condition in self.conditions]
+        return " AND ".join(columns) if all(columns) and self._replace(conditions=()).is_everything else ""
+
+    @property
+    def rest(self) -> str:
+        """The condition on a row of `links_link` that all others meet, if an index has those; else empty."""
+        is_alone = len(self.conditions) == 1 and self._replace(conditions=()).is_everything
+        return self.conditions[0].rest if is_alone else ""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether all links match that are archived or not."""
+        return self._replace(is_archived=None) == Search("", (), None, None)
+
+    @property
     def match(self) -> str:
         """The condition that rows of `links_searchable s` must meet."""
         if self.addressed is None:
@@ -370,6 +391,7 @@ class Search(NamedTuple):
             "addressed": self.addressed,
             "identified": self.identified,
             "statuses": list(self.statuses),
+            "few": FEW_LINKS,
             "created_from": self.created.start,
             "created_before": self.created.end,
             "expires_within": self.expires_within,
@@ -450,12 +472,13 @@ _INDEX_CONDITION = (
 _STATUS, _BANNED = status_in_sql("s.link_id"), banned_in_sql("s.link_id", "%(owner)s")
 
 
+_IS_CLOSABLE = "(NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)"
+
+
 def _closable(condition: str) -> str:
     """Links that their own columns can close and that meet the condition. The index link_closable has all of it."""
     return f"""(
-        SELECT id FROM links_link WHERE owner_id = %(owner)s
-            AND (NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)
-            AND {condition}
+        SELECT id FROM links_link WHERE owner_id = %(owner)s AND {_IS_CLOSABLE} AND {condition}
     )"""  # noqa: S608 # composed of constants
 
 
@@ -482,8 +505,29 @@ _CANDIDATES = {
 _MAY_BE_CLOSED = f"(s.link_id IN {_closable('true')} OR s.link_id IN {_ON_INACTIVE_DOMAINS} OR {_BANNED})"
 # The status of a row of `links_searchable s`.
 STATUS_OF_ROW = f"CASE WHEN {_MAY_BE_CLOSED} THEN {_STATUS} ELSE '{Status.ACTIVE}' END"
-# A condition that all links meet whose status is not active; some of those are also active.
-MAY_BE_CLOSED = f"s.link_id = ANY(ARRAY({' UNION '.join(_CANDIDATES.values())}))"
+# A query for the status of each link that may not be active; some of those are. Only what a ban or a domain may close,
+# and counters, are read from tables. If a ban or a domain may close too many, the rows are these, without a status.
+_ARE_APART_FEW = "(SELECT count(*) <= %(few)s FROM apart)"
+STATUSES = f"""
+WITH apart AS MATERIALIZED (
+    SELECT link_id AS id FROM ({_BANNABLE} UNION ALL {_ON_INACTIVE_DOMAINS}) a LIMIT %(few)s + 1
+)
+SELECT l.id, links_status(
+    false, l.is_active, 'active', l.starts_at, l.expires_at, l.max_clicks,
+    CASE WHEN l.is_active AND l.max_clicks IS NOT NULL THEN (
+        SELECT clicks FROM links_clickcounter n WHERE n.link_id = l.id
+    ) END
+) AS value
+FROM links_link l
+WHERE owner_id = %(owner)s AND {_IS_CLOSABLE} AND id NOT IN (SELECT id FROM apart) AND {{listed}} AND {_ARE_APART_FEW}
+UNION ALL
+SELECT l.id, {STATUS} FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id
+LEFT JOIN domains_domain d ON d.id = l.domain_id
+WHERE l.id IN (SELECT id FROM apart) AND l.owner_id = %(owner)s AND {{listed}} AND {_ARE_APART_FEW}
+UNION ALL SELECT id, NULL FROM apart WHERE NOT {_ARE_APART_FEW}
+"""  # noqa: S608 # composed of constants
+# Those of them that have none of the statuses.
+CLOSED = f"(SELECT id FROM ({STATUSES}) s WHERE value <> ALL (%(statuses)s))"  # noqa: S608 # composed of constants
 # To find out the status of a row takes as long as twenty of the other questions, which decide for most links.
 _HAS_STATUS = f"""CASE
     WHEN NOT s.is_active AND NOT {_BANNED} THEN 'disabled' = ANY(%(statuses)s)

@@ -9,14 +9,14 @@ entries again and again, so it groups by the entry first and unpacks each of the
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from analytics.counting.days import IMPORTED
 from analytics.dimensions import BETWEEN_COUNTS
 from analytics.models import Dimension, RollupLinks
-from analytics.reports.periods import Period
+from analytics.reports.periods import PartsOfDays, Period, midnight
 from analytics.reports.queries import (
     CLOSED_DAY,
     Breakdown,
@@ -31,6 +31,8 @@ from analytics.reports.queries import (
 from analytics.reports.reads import chosen_sources
 from analytics.reports.scope import Scope
 
+_QUARTER = timedelta(minutes=15)
+
 # A statement reads at most this many days of links, or refuses.
 MAX_LINK_DAYS = 300_000
 
@@ -44,7 +46,7 @@ class Row(IntEnum):
     READ = -2
     IMPORTED = -3
     GROUP = -4
-    # Clicks of which nothing but the time is known any more, although a filter needs more.
+    # Clicks of which nothing but the time is known any more, although a filter or a cut day needs more.
     LOST = -5
 
 
@@ -121,8 +123,15 @@ _OF_ROLLUP = """
         {days}
         UNION ALL
         SELECT dimension, value COLLATE "C", u.clicks FROM analytics_rollupchange, analytics_unpacked(counts) u
-        WHERE link_id = %(link)s AND day BETWEEN %(whole_first)s AND %(whole_last)s
-        AND dimension = ANY(%(summed)s::smallint[])
+        WHERE link_id = %(link)s AND {of_days} AND dimension = ANY(%(summed)s::smallint[])
+"""
+_OF_WHOLE_DAYS = "day BETWEEN %(whole_first)s AND %(whole_last)s"
+# Days of which parts are left out.
+_OF_CUT_DAYS = "day = ANY(%(cut_days)s::date[])"
+_CUT_DAYS = f"""
+        UNION ALL
+        SELECT dimension, value, clicks FROM analytics_daycount
+        WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[]) AND {_OF_CUT_DAYS}
 """
 # Of a link with clicks on a day. To add up the roll-up's links of that day is faster than to look up each click's.
 _IS_OF_ROLLUP = """
@@ -171,6 +180,7 @@ _IMPORTED = (
     f"SELECT {Row.IMPORTED}, '', coalesce(sum(imported), 0)::bigint, 0 FROM timed WHERE step IS NOT NULL"
 )
 _READ = f"SELECT {Row.READ}, '', number, 0 FROM grouped WHERE no_step = 1 AND no_link = 1"
+_LOST = f"SELECT {Row.LOST}, '', clicks, 0 FROM deleted"
 _HEAT = """
 SELECT {kind}, to_char(start AT TIME ZONE %(zone)s, 'ID-FMHH24'), sum(clicks)::bigint, sum(unique_clicks)::bigint
 FROM ({rows}) quarter GROUP BY 2 HAVING sum(clicks) > 0
@@ -178,9 +188,17 @@ FROM ({rows}) quarter GROUP BY 2 HAVING sum(clicks) > 0
 
 
 def from_rollups(
-    scope: Scope, period: Period, steps: Sequence[datetime], *, by_day: bool, wanted: Wanted
+    scope: Scope,
+    period: Period,
+    steps: Sequence[datetime],
+    *,
+    by_day: bool,
+    wanted: Wanted,
+    parts: PartsOfDays,
 ) -> Statement:
-    """``by_day``: the steps are days or months of UTC."""
+    """``by_day``: the steps are days or months of UTC. ``parts``: how to read parts of days; only of a roll-up, days
+    without spans left out. These need all raw clicks: the row LOST has how many are missing.
+    """
     dimensions = dimensions_of(wanted.breakdowns)
     parameters = parameters_of(scope, period, wanted)
     parameters["steps"] = [step.date() for step in steps] if by_day else list(steps)
@@ -200,26 +218,32 @@ def from_rollups(
         rows=days,
     )
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
-    edges = len(period.edges)
-    if edges:
-        of = ("true", _IS_OF_ROLLUP) if scope.is_rolled else (OF_CHOSEN,)
+    others = [_READ, _IMPORTED]
+    if parts.read:
+        of_clicks = _IS_OF_ROLLUP if scope.is_rolled else OF_CHOSEN
+        parameters |= edge_parameters(parts.read) | {"cut_days": parts.days, "edge_days": parts.with_clicks}
         in_quarters = [
-            scope.rows("analytics_quartertotal", "clicks", in_edge(number)) for number in range(edges)
+            scope.rows("analytics_quartertotal", "clicks", in_edge(number))
+            for number in range(len(parts.read))
         ]
-        text += edge_values(dimensions, in_quarters, *of)
+        text += edge_values(dimensions, in_quarters, of_clicks, left_out=len(parts.left_out))
     values = _OF_LINKS
     if scope.is_rolled:
         used, of_sources = chosen_sources(scope.values["rollup"], *period.whole_days)
         parameters |= {"link": scope.values["rollup"]} | of_sources
         text += f"closed AS MATERIALIZED ({CLOSED_DAY}),"
-        values = _OF_ROLLUP.format(days=whole_days(used))
+        days, of_days = whole_days(used), _OF_WHOLE_DAYS
+        if parts.days:
+            days, of_days = days + _CUT_DAYS, f"({_OF_WHOLE_DAYS} OR {_OF_CUT_DAYS})"
+            others.append(_LOST)
+        values = _OF_ROLLUP.format(days=days, of_days=of_days)
     text += _COUNTED.format(
         values=values,
         outcomes=outcomes_of(scope),
-        edge_parts=edge_parts(dimensions) if edges else "",
+        edge_parts=edge_parts(dimensions) if parts.read else "",
         lists=lists(wanted.breakdowns),
     )
-    return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
+    return Statement(text + final_parts(wanted, quarters, *others), parameters)
 
 
 # The clicks of links in a bucket are added up at once: that takes half the time of all links at once, because they
@@ -249,6 +273,15 @@ _OF_DAYS_OF_ROLLUP = "link_id = %(rollup)s AND day BETWEEN %(whole_first)s AND %
 _WAITING = f"""
 SELECT unnest(links) AS link_id, unnest(link_clicks) AS clicks FROM analytics_rollupchange WHERE {_OF_DAYS_OF_ROLLUP}
 """
+# Of all links, in one scan of the rows of a day. The times of a view would take half of the report.
+_EDGE_OF_LINKS = """
+SELECT link_id, CASE WHEN quarters IS NULL THEN clicks ELSE (
+    SELECT sum(quarters[place + 1]) FROM generate_series(1, cardinality(quarters), 3) place
+    WHERE quarters[place] >= %(first_quarter_{number})s AND quarters[place] < %(end_quarter_{number})s
+) END FROM analytics_daytotal
+WHERE link_id > 0 AND day = %(edge_day_{number})s
+AND (quarters IS NOT NULL OR quarter >= %(first_quarter_{number})s AND quarter < %(end_quarter_{number})s)
+"""
 _UNIQUE = "SELECT sum(unique_clicks)::bigint FROM ({rows}) part"
 _LINK_DAYS = """
 SELECT coalesce(sum(number), 0)::bigint FROM analytics_rolluplinks
@@ -267,12 +300,6 @@ def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Stat
     ``of``: look only at so many links with the most clicks, and more than one. Too few links then mean that there may
     be others.
     """
-    # Of both parts of days at once, because that reads the rows of all links.
-    inside = " OR ".join(in_edge(number) for number in range(len(period.edges)))
-    edges = f"""
-    SELECT {{}} FROM analytics_quartertotal t
-    WHERE t.link_id > 0 AND {{}} AND t.day = ANY(%(edge_days)s::date[]) AND ({inside})
-    """
     of_link = "t.link_id = most.link_id"
     parts = [_WAITING]
     # Few links need their unique clicks.
@@ -280,9 +307,17 @@ def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Stat
         "SELECT unique_clicks FROM analytics_daytotal t"
         f" WHERE {of_link} AND t.day BETWEEN %(whole_first)s AND %(whole_last)s"
     ]
-    if inside:
-        parts.append(edges.format("link_id, clicks", "true"))
-        unique.append(edges.format("unique_clicks", of_link))
+    parameters = parameters_of(scope, period, Wanted((), (), 0, top))
+    for number, edge in enumerate(period.edges):
+        day = midnight(edge.since.date(), UTC)
+        parameters[f"edge_day_{number}"] = day.date()
+        parameters[f"first_quarter_{number}"], parameters[f"end_quarter_{number}"] = (
+            -((day - moment) // _QUARTER) for moment in edge
+        )
+        parts.append(_EDGE_OF_LINKS.format(number=number))
+        unique.append(
+            f"SELECT unique_clicks FROM analytics_quartertotal t WHERE {of_link} AND {in_edge(number)}"
+        )
     text = _RANKING.format(
         bits=RollupLinks.LINK_BITS,
         parts=" UNION ALL ".join(parts),
@@ -292,7 +327,7 @@ def top_links(scope: Scope, period: Period, top: int, *, of: int | None) -> Stat
         least=0 if of is None else 1,
         limit="" if of is None else f"LIMIT {of:d}",
     )
-    return Statement(text, parameters_of(scope, period, Wanted((), (), 0, top)))
+    return Statement(text, parameters)
 
 
 def outcomes_of(scope: Scope) -> str:
@@ -324,8 +359,6 @@ def parameters_of(scope: Scope, period: Period, wanted: Wanted) -> dict[str, Any
     parameters["since"], parameters["until"] = period.span
     parameters["whole_first"], parameters["whole_last"] = period.whole_days
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
-    # Each part of a day is within one.
-    parameters["edge_days"] = [edge.since.date() for edge in period.edges]
     return parameters | edge_parameters(period.edges)
 
 

@@ -35,6 +35,22 @@ class Span(NamedTuple):
     until: datetime
 
 
+class PartsOfDays(NamedTuple):
+    """Parts of UTC days: the ``spans``, and the ``days`` without the spans ``left_out`` of them.
+
+    ``with_clicks``: the days of all these spans, but for those left out that have not begun.
+    """
+
+    spans: list[Span]
+    days: list[date]
+    left_out: list[Span]
+    with_clicks: list[date]
+
+    @property
+    def read(self) -> list[Span]:
+        return [*self.spans, *self.left_out]
+
+
 @dataclass(frozen=True, slots=True)
 class Period:
     """Whole days of a time zone, including ``last``; if it has ``hours``, only these hours of the days."""
@@ -69,6 +85,22 @@ class Period:
         spans = [Span(since, until)] if end < first else [Span(since, first), Span(end, until)]
         return [span for span in spans if span.since < span.until]
 
+    def shorter_edges(self, now: datetime) -> PartsOfDays:
+        """`edges`, or the rest of their days if less of that has passed."""
+        spans, days, left_out = list[Span](), list[date](), list[Span]()
+        for edge in self.edges:
+            # Each is within one day.
+            day = midnight(edge.since.date(), UTC)
+            rest = [] if edge.since >= now else [Span(day, edge.since), Span(edge.until, day + _DAY)]
+            if rest and sum((_past(span, now) for span in rest), timedelta()) < _past(edge, now):
+                days.append(day.date())
+                left_out += [span for span in rest if span.since < span.until]
+            else:
+                spans.append(edge)
+        begun = [span for span in left_out if span.since < now]
+        with_clicks = {span.since.date() for span in [*spans, *begun]}
+        return PartsOfDays(spans, days, left_out, sorted(with_clicks))
+
     def before(self, compare: Compare) -> Period:
         """As many days, or hours, right before the period; or the same ones a year earlier."""
         if self.hours is not None:
@@ -101,6 +133,10 @@ class Period:
             yield local
             # A step is shorter after a clock change of half an hour.
             moment += timedelta(minutes=60 - local.minute)
+
+
+def _past(span: Span, now: datetime) -> timedelta:
+    return max(timedelta(), min(span.until, now) - span.since)
 
 
 def _to_year_before(day: date) -> timedelta:

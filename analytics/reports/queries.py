@@ -132,7 +132,8 @@ def lists(breakdowns: Collection[Breakdown]) -> str:
     )
     queries = []
     if stored:
-        queries.append(f"SELECT CASE dimension {stored} END AS breakdown, value, clicks FROM counted")
+        names = f"CASE dimension {stored} END AS breakdown, value, clicks"
+        queries.append(f"SELECT {names} FROM counted WHERE CASE dimension {stored} END > 0")
     if rows:
         queries.append(f"""
         SELECT breakdown, CASE value_number {cases} END AS value, sum(sign * clicks)::bigint AS clicks
@@ -170,16 +171,16 @@ AND day BETWEEN %(touched_first)s AND %(touched_last)s
 """
 # Retention deletes raw clicks. The values of deleted clicks are unknown, but they still count.
 _EDGES = f"""
-edge_click AS MATERIALIZED (
-    SELECT link_id, minute / {WEEK_MINUTES} AS week, client, place, referrer, branch, scanned, is_unique
-    FROM analytics_rawclick WHERE {IS_CLICK} AND {{of_clicks}} AND ({{in_minutes}})
-), edge AS MATERIALIZED (
-    SELECT {{grouping.columns}}, {{grouping.by}} AS by, count(*) AS clicks,
-        count(*) FILTER (WHERE is_unique) AS unique_clicks
-    FROM edge_click WHERE {{has_link}} GROUP BY GROUPING SETS ({{grouping.sets}})
+edge AS MATERIALIZED (
+    SELECT {{grouping.columns}}, {{grouping.by}} AS by, count(*) AS read, {{number}} AS clicks,
+        {{number}} FILTER (WHERE is_unique) AS unique_clicks
+    FROM (
+        SELECT link_id, minute / {WEEK_MINUTES} AS week, client, place, referrer, branch, scanned, is_unique{{sign}}
+        FROM analytics_rawclick WHERE {IS_CLICK} AND {{of_clicks}} AND ({{in_minutes}})
+    ) click GROUP BY GROUPING SETS ({{grouping.sets}})
 ), deleted AS (
     SELECT (SELECT coalesce(sum(clicks), 0)::bigint FROM ({{quarters}}) quarter)
-        - (SELECT coalesce(sum(clicks), 0)::bigint FROM edge WHERE by = 'client') AS clicks
+        - (SELECT coalesce(sum(read), 0)::bigint FROM edge WHERE by = 'client') AS clicks
 ),
 """
 _EDGE_PARTS = f"""
@@ -266,22 +267,29 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
 
 
 def edge_values(
-    dimensions: Collection[int], quarters: Sequence[str], of_clicks: str, has_link: str = "true"
+    dimensions: Collection[int],
+    quarters: Sequence[str],
+    of_clicks: str,
+    *,
+    left_out: int = 0,
 ) -> str:
     """The CTEs that `edge_parts` reads. ``quarters``: queries for the clicks of each edge in the roll-ups.
 
-    ``of_clicks`` is a condition on the raw clicks, ``has_link`` one that looks up the link of a row of ``edge_click``.
+    ``of_clicks`` is a condition on the raw clicks. Those of the last edges, so many as are ``left_out``, are
+    subtracted.
     """
-    in_minutes = (
+    in_minutes = [
         f"minute >= %(minute_since_{number})s AND minute < %(minute_until_{number})s"
         for number in range(len(quarters))
-    )
+    ]
+    subtracted = " OR ".join(in_minutes[len(quarters) - left_out :])
     return _EDGES.format(
         of_clicks=of_clicks,
-        has_link=has_link,
         quarters=" UNION ALL ".join(quarters),
         grouping=grouping_for(dimensions),
         in_minutes=" OR ".join(in_minutes),
+        sign=f", CASE WHEN {subtracted} THEN -1 ELSE 1 END AS sign" if left_out else "",
+        number="sum(sign)" if left_out else "count(*)",
     )
 
 

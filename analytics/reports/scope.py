@@ -32,6 +32,11 @@ _FOUND = """
 SELECT count(*), CASE WHEN count(*) < %(most)s THEN {listed} END, {rolled}
 FROM (SELECT link_id FROM ({links}) c LIMIT %(most)s) c
 """
+# Those of a workspace are counted.
+_COUNTED = """
+SELECT least(coalesce(sum(links), 0), %(most)s)::bigint, NULL, {rolled}
+FROM links_ownertotals WHERE owner_id = %(owner)s
+"""
 _LIST = "coalesce(array_agg(link_id ORDER BY link_id), '{}')::text"
 _LISTED = "SELECT unnest(%(listed)s::bigint[]) AS link_id"
 _ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
@@ -186,8 +191,11 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
 
 
 def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL") -> Scope:
-    # Those of a workspace are found at once.
-    text = _FOUND.format(links=links, rolled=rolled, listed="NULL" if links == _ALL else _LIST)
+    text = (
+        _COUNTED.format(rolled=rolled)
+        if links == _ALL
+        else _FOUND.format(links=links, rolled=rolled, listed=_LIST)
+    )
     [(number, listed, rollup)] = fetch_bounded(text, {**values, "most": FEW_LINKS + 1})
     if listed is not None:
         links, values = _LISTED, {**values, "listed": listed}

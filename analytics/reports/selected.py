@@ -21,7 +21,7 @@ from analytics.models import Kind
 from analytics.reports.conditions import Condition
 from analytics.reports.costs import FEWER, ReportTooSlow, admit, fetch_bounded
 from analytics.reports.figures import Row, Statement, Wanted, from_rollups, link_days, top_links
-from analytics.reports.periods import Period, RequestedRange
+from analytics.reports.periods import PartsOfDays, Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import from_raw_clicks
 from analytics.reports.reads import Counts, Value
@@ -174,8 +174,14 @@ def _read(
     steps = period.steps(query.interval)
     if not is_raw:
         by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
-        statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
-        return statement, fetch_bounded(*statement, _LIMITS)
+        whole = PartsOfDays(period.edges, [], [], sorted({edge.since.date() for edge in period.edges}))
+        shorter = period.shorter_edges(timezone.now()) if scope.is_rolled else whole
+        for parts in [shorter, whole] if shorter.days else [whole]:
+            statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted, parts=parts)
+            rows = fetch_bounded(*statement, _LIMITS)
+            if not _has_lost(rows):
+                break
+        return statement, rows
     _check_retention(clicks, period)
     for filters_first in [True, False] if scope.rollup else [False]:
         statement = from_raw_clicks(
@@ -193,9 +199,13 @@ def _read(
             if not filters_first:
                 raise
             continue
-        if not any(number == Row.LOST and lost for number, _, lost, _ in rows):
+        if not _has_lost(rows):
             break
     return statement, rows
+
+
+def _has_lost(rows: Sequence[tuple[Any, ...]]) -> bool:
+    return any(number == Row.LOST and lost for number, _, lost, _ in rows)
 
 
 def _top_links(scope: Scope, period: Period, top: int) -> list[Top]:

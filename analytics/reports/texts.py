@@ -6,7 +6,7 @@ the column by which a row's clicks are grouped.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from analytics.dimensions import (
@@ -58,14 +58,24 @@ _SETS = {
     "referrer": "(week, referrer, scanned)",
     "branch": "(week, branch)",
 }
-# OFFSET 0 makes the planner look up each text, instead of reading those of all weeks.
+# OFFSET 0 makes the planner look up each text, instead of reading those of all weeks. The expressions are not in
+# VALUES, which would prepare them again for each text.
 _PART = """
-SELECT stored.dimension, stored.value, stored.clicks FROM (
+SELECT dimension, CASE dimension {values} END AS value, CASE dimension {clicks} END AS clicks FROM (
     SELECT {columns}, g.clicks, g.unique_clicks FROM {grouped} g LEFT JOIN LATERAL (
         SELECT text AS value FROM analytics_clicktext t WHERE t.week = g.week AND t.number = g.{by} OFFSET 0
     ) t ON true WHERE g.by = '{by}'
-) texts CROSS JOIN LATERAL (VALUES {values}) stored (dimension, value, clicks, is_stored) WHERE is_stored
+) texts CROSS JOIN (VALUES {dimensions}) stored (dimension) WHERE CASE dimension {conditions} END
 """
+
+
+class _Stored(NamedTuple):
+    """SQL over the columns of a text: what is stored of a dimension, of how many clicks, on which condition."""
+
+    dimension: int
+    value: str
+    clicks: str = "clicks"
+    condition: str = "true"
 
 
 class Grouping(NamedTuple):
@@ -87,18 +97,33 @@ def grouping_for(dimensions: Collection[int], *others: str) -> Grouping:
 
 def value_parts(grouped: str, dimensions: Collection[int]) -> list[str]:
     """Queries for the clicks by dimension and stored value, from the clicks in the CTE ``grouped``."""
-    values: dict[str, list[str]] = {}
+    stored: dict[str, list[_Stored]] = {}
     for definition in DEFINITIONS:
         by = _BY_DIMENSION.get(definition.dimension)
         if by is not None and definition.dimension in dimensions:
             clicks = "unique_clicks" if definition.dimension == Dimension.UNIQUE_BRANCH else "clicks"
-            row = (
-                f"({definition.dimension:d}, {definition.value}, {clicks}, {definition.condition or 'true'})"
+            condition = definition.condition or "true"
+            stored.setdefault(by, []).append(
+                _Stored(definition.dimension, definition.value, clicks, condition)
             )
-            values.setdefault(by, []).append(row)
     if LANGUAGE in dimensions:
-        values.setdefault("client", []).append(f"({LANGUAGE}, language, clicks, language <> '{UNKNOWN}')")
-    return [
-        _PART.format(grouped=grouped, by=by, columns=_COLUMNS[by], values=", ".join(rows))
-        for by, rows in values.items()
-    ]
+        language = _Stored(LANGUAGE, "language", condition=f"language <> '{UNKNOWN}'")
+        stored.setdefault("client", []).append(language)
+    return [_part(grouped, by, parts) for by, parts in stored.items()]
+
+
+def _part(grouped: str, by: str, parts: Collection[_Stored]) -> str:
+    def cases(results: Iterable[str]) -> str:
+        return " ".join(
+            f"WHEN {part.dimension:d} THEN {result}" for part, result in zip(parts, results, strict=True)
+        )
+
+    return _PART.format(
+        grouped=grouped,
+        by=by,
+        columns=_COLUMNS[by],
+        dimensions=", ".join(f"({part.dimension:d})" for part in parts),
+        values=cases(part.value for part in parts),
+        clicks=cases(part.clicks for part in parts),
+        conditions=cases(part.condition for part in parts),
+    )

@@ -33,27 +33,35 @@ THREADS = 4
 # So many links are checked in a batch. More are leased, so that the batch has several hosts and workspaces.
 _CHECKED, _CHECKED_OF_HOST, _CHECKED_OF_WORKSPACE = 16 * THREADS, 3, 4 * THREADS
 _LEASED, _LEASED_OF_WORKSPACE, _WORKSPACES = 4 * _CHECKED, _CHECKED, 16
+# If more links are due, a lease finds their workspaces among the next ones, so many at a time.
+_SOONEST, _LOOKED_AT = 1_000, 500
 # What a check of a host takes, with its pauses.
 _STEP = timedelta(seconds=4)
 # Longer than a batch takes. The links leased by a host that dies are due again after the lease.
 _LEASE = "30 minutes"
 
-# The next workspaces with due links share the lease, however many wait in one of them. An index has the links of each
-# in the order of their times, another one the few that somebody asked for. Nobody can follow a closed or deleted link:
-# it may come back, so it is looked at again the next day.
+_ARE_MORE_DUE = "(SELECT count(*) = %(soonest)s FROM soonest)"
+# The next workspaces with due links share the lease, however many wait in one of them, and however many workspaces
+# have none. An index has the links of all in the order of their times, another one those of each; a third one has the
+# few that somebody asked for. Nobody can follow a closed or deleted link: it may come back, so it is looked at again
+# the next day.
 _LEASE_DUE = f"""
-WITH RECURSIVE workspaces AS (
-    (SELECT owner_id FROM links_linkhealth h WHERE {{which}} AND owner_id > %(after)s ORDER BY owner_id LIMIT 1)
+WITH RECURSIVE soonest AS MATERIALIZED (
+    SELECT owner_id FROM links_linkhealth h WHERE {{which}} AND due_at <= now() ORDER BY due_at LIMIT %(soonest)s
+), next (owner_id, due_at, place, found) AS (
+    (
+        SELECT owner_id, due_at, 1, (due_at <= now())::integer FROM links_linkhealth h
+        WHERE {{which}} AND owner_id > %(after)s AND {_ARE_MORE_DUE} ORDER BY owner_id, due_at LIMIT 1
+    )
     UNION ALL
-    SELECT next.owner_id FROM workspaces CROSS JOIN LATERAL (
-        SELECT owner_id FROM links_linkhealth h
-        WHERE {{which}} AND owner_id > workspaces.owner_id ORDER BY owner_id LIMIT 1
-    ) next
+    SELECT further.*, place + 1, found + (further.due_at <= now())::integer FROM next CROSS JOIN LATERAL (
+        SELECT owner_id, due_at FROM links_linkhealth h
+        WHERE {{which}} AND owner_id > next.owner_id ORDER BY owner_id, due_at LIMIT 1
+    ) further WHERE place < %(looked_at)s AND found < %(workspaces)s
 ), waiting AS MATERIALIZED (
-    SELECT owner_id FROM workspaces WHERE EXISTS (
-        SELECT FROM links_linkhealth h
-        WHERE {{which}} AND h.owner_id = workspaces.owner_id AND due_at <= now()
-    ) LIMIT %(workspaces)s
+    SELECT owner_id FROM (
+        SELECT owner_id FROM soonest UNION SELECT owner_id FROM next WHERE due_at <= now()
+    ) found ORDER BY owner_id <= %(after)s, owner_id LIMIT %(workspaces)s
 ), due AS MATERIALIZED (
     SELECT due.link_id, row_number() OVER (PARTITION BY waiting.owner_id ORDER BY due.due_at) AS turn
     FROM waiting CROSS JOIN LATERAL (
@@ -62,6 +70,9 @@ WITH RECURSIVE workspaces AS (
         LIMIT (SELECT least(%(of_workspace)s, %(most)s / count(*)) FROM waiting)
         FOR NO KEY UPDATE SKIP LOCKED
     ) due
+), last AS MATERIALIZED (
+    SELECT CASE WHEN {_ARE_MORE_DUE} THEN (SELECT coalesce(max(owner_id), 0) FROM next)
+        ELSE (SELECT owner_id FROM waiting ORDER BY owner_id > %(after)s, owner_id DESC LIMIT 1) END AS owner_id
 ), known AS MATERIALIZED (
     SELECT due.*, l.destination, coalesce(l.health_check, w.health_check, 'off') AS frequency,
         coalesce({STATUS} NOT IN ('active', 'scheduled'), true) AS is_closed
@@ -74,7 +85,7 @@ UPDATE links_linkhealth h SET due_at = now() + CASE
 END
 FROM known WHERE h.link_id = known.link_id
 RETURNING h.link_id, h.due_at, h.owner_id, coalesce(known.destination, ''), known.frequency,
-    h.is_requested AND known.destination IS NOT NULL, is_closed, turn
+    h.is_requested AND known.destination IS NOT NULL, is_closed, turn, (SELECT owner_id FROM last)
 """  # noqa: S608 # built from constants
 _REQUESTED, _REGULAR = "h.is_requested", "NOT h.is_requested AND h.due_at IS NOT NULL"
 # The link first, as its own updates do.
@@ -203,16 +214,11 @@ class Checks:
 
     def _lease(self, which: str, most: int) -> list[Leased]:
         values = {"most": most, "of_workspace": _LEASED_OF_WORKSPACE, "workspaces": _WORKSPACES}
-        # To the last workspace, then from the first one.
-        for after in dict.fromkeys((self._after[which], 0)):
-            rows = in_one_transaction(
-                partial(_lease, _LEASE_DUE.format(which=which), {**values, "after": after})
-            )
-            if leased := [Leased(*row) for row in rows]:
-                owners = {link.owner_id for link in leased}
-                self._after[which] = max(owners) if len(owners) == _WORKSPACES else 0
-                return leased
-        return []
+        values |= {"after": self._after[which], "soonest": _SOONEST, "looked_at": _LOOKED_AT}
+        rows = in_one_transaction(partial(_lease, _LEASE_DUE.format(which=which), values))
+        if rows:
+            self._after[which] = rows[0][-1]
+        return [Leased(*row[:-1]) for row in rows]
 
 
 def _lease(query: str, values: dict[str, int]) -> list[tuple[Any, ...]]:

@@ -68,7 +68,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Short links.',
-                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator', 'owner'], name='link_creator'), models.Index(condition=models.Q(('password__isnull', False)), fields=['owner'], name='link_password'), models.Index(condition=models.Q(('utm', {}), _negated=True), fields=['owner'], name='link_utm'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable'), models.Index(condition=models.Q(('is_dead', True)), fields=['owner', 'id'], name='link_dead')],
+                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator', 'owner', 'is_archived', 'created_at', 'id'], name='link_creator'), models.Index(condition=models.Q(('password__isnull', False)), fields=['owner', 'is_archived', 'created_at', 'id'], name='link_password'), models.Index(condition=models.Q(('utm', {}), _negated=True), fields=['owner'], name='link_utm'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'is_archived', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable'), models.Index(condition=models.Q(('is_dead', True)), fields=['owner', 'id'], name='link_dead')],
                     'constraints': [models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('owner', 'external_id'), name='link_external_id')],
                 },
             ),
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'The health of the destinations of links.',
-                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['owner_id', 'due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('is_requested', True)), fields=['owner_id', 'due_at'], name='linkhealth_requested')],
+                    'indexes': [models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['owner_id', 'due_at'], name='linkhealth_due'), models.Index(condition=models.Q(('due_at__isnull', False), ('is_requested', False)), fields=['due_at', 'owner_id'], name='linkhealth_soonest'), models.Index(condition=models.Q(('is_requested', True)), fields=['owner_id', 'due_at'], name='linkhealth_requested')],
                 },
             ),
             migrations.CreateModel(

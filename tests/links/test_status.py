@@ -126,17 +126,20 @@ def test_a_new_destination_can_end_a_ban(many: bool, api: APIClient, make_link: 
     assert whole(api, link)["status"] == "active"
 
 
-@pytest.mark.parametrize("are_many", [False, True])
+@pytest.mark.parametrize("number", ["few", "many", "too many that a ban may concern"])
 @pytest.mark.slow
 def test_lists_and_files_are_filtered(
-    are_many: bool, api: APIClient, make_link: MakeLink, brand: Domain, monkeypatch: pytest.MonkeyPatch
+    number: str, api: APIClient, make_link: MakeLink, brand: Domain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if are_many:
+    if number != "few":
         # As with more hits than a page finds at once.
         monkeypatch.setattr("links.searches.FETCH_LIMIT", 0)
+        monkeypatch.setattr("links.lists._FETCHED_OF_PERIOD", 0)
+    if number not in ("few", "many"):
+        monkeypatch.setattr("links.searches.FEW_LINKS", 1)
     expected = closed_by_title(make_link, brand)
-    for number in range(1, 4):
-        for statuses in itertools.combinations(Status, number):
+    for length in range(1, 4):
+        for statuses in itertools.combinations(Status, length):
             query = ",".join(statuses)
             wanted = {title: status for title, status in expected.items() if status in statuses}
             assert listed(api, status=query) == wanted, query
@@ -147,6 +150,7 @@ def test_lists_and_files_are_filtered(
             "banned by host",
             "expired",
         }
+        assert listed(api, status="active,expired", sortBy=sort).keys() == {"active", "plain", "expired"}
     assert listed(api, status="banned,expired", search="ban").keys() == {"banned", "banned by host"}
     assert listed(api, status="disabled,expired", isActive="true") == {"expired": "expired"}
     assert listed(api, status="disabled", isActive="true") == {}

@@ -28,9 +28,10 @@ CREATE INDEX links_owner_inactive ON links_searchable (owner_id, created_at, lin
     WHERE NOT is_active;
 CREATE INDEX links_owner_archived ON links_searchable (owner_id, created_at, link_id) WHERE is_archived;
 CREATE INDEX links_owner_domain ON links_searchable (owner_id, domain_id, created_at, link_id) INCLUDE (is_archived);
--- Two, because PostgreSQL reads the row for an index of an expression.
-CREATE INDEX links_owner_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id) WHERE NOT is_archived;
-CREATE INDEX links_owner_archived_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id)
+-- With the title: PostgreSQL reads the row for a column that an index has only in an expression.
+CREATE INDEX links_owner_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id) INCLUDE (title)
+    WHERE NOT is_archived;
+CREATE INDEX links_owner_archived_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id) INCLUDE (title)
     WHERE is_archived;
 -- Links that lead to an address. A digest, because a URL can be longer than an entry of an index.
 CREATE INDEX links_leads_to ON links_link (hashtextextended(destination, owner_id));

@@ -28,6 +28,7 @@ from analytics.counting.retention import delete_clicks_of_deleted_links, drop_be
 from analytics.counting.summed_links import begin_rollups, fold_changes
 from analytics.models import ClosedDay, DayTotal, LifeCount, Rollup, RollupChange, RollupLinks
 from analytics.reports import raw, selected
+from analytics.reports.queries import minute_of
 from common.database import execute
 from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.clicks import drain
@@ -395,6 +396,50 @@ def test_links_that_tie_for_the_last_place_are_listed_the_same_way(
             with without_rollups():
                 assert rolled == read(api, {"limit": limit}), (look, limit)
             assert [url["clicks"] for url in rolled["topUrls"]] == [3, 2, 2, 2, 1, 1, 1][: int(limit)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("now", "cuts"), [("03:30", 2), ("14:30", 1)])
+def test_days_are_cut_unless_raw_clicks_are_missing(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch, now: str, cuts: int
+) -> None:
+    chance, links = random.Random(now), [make_link()["_id"] for _ in range(2)]
+    read_parts = []
+    from_rollups = selected.from_rollups
+    monkeypatch.setattr(
+        selected,
+        "from_rollups",
+        lambda *args, **kw: [read_parts.append(kw["parts"]), from_rollups(*args, **kw)][1],
+    )
+
+    def assert_agrees() -> list[int]:
+        """The number of days that were cut in each statement of a report."""
+        read_parts.clear()
+        rolled = read(api, {"period": "24h"})
+        tried = [len(parts.days) for parts in read_parts]
+        with without_rollups():
+            assert rolled == read(api, {"period": "24h"})
+        return tried
+
+    with time_machine.travel(f"2026-04-20T{now}Z"):
+        for link in links:
+            facts = [
+                Fact(
+                    f"2026-04-{day}T{hour:02}:10Z",
+                    *chance.choice([("DE", "Berlin"), ("US", "unknown"), ("unknown", "unknown")]),
+                    language=chance.choice(["de", "unknown"]),
+                    referrer=chance.choice(["", "https://news.example/a"]),
+                )
+                for day in (18, 19, 20)
+                for hour in range(24 if day < 20 else int(now[:2]) + 1)
+            ]
+            record(link, facts)
+        begin_rollups(clicks=0, links=1)
+        assert assert_agrees() == [cuts]
+        execute(
+            "DELETE FROM analytics_rawclick WHERE minute < %s", [minute_of(datetime(2026, 4, 20, tzinfo=UTC))]
+        )
+        assert assert_agrees() == [cuts, 0]
 
 
 @pytest.mark.django_db(transaction=True)

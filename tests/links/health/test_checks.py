@@ -278,6 +278,25 @@ def test_a_lease_begins_after_the_workspace_that_had_the_last_turn(
     assert owners[4:] == [alice.workspace.pk]
 
 
+def test_workspaces_take_turns_if_not_all_due_links_are_looked_at(
+    alice: NewAccount, stranger: NewAccount, make_link: MakeLink, strange_api: APIClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    for name in ("_LEASED", "_WORKSPACES", "_SOONEST", "_LOOKED_AT"):
+        monkeypatch.setattr(checks, name, 1)
+    for number in range(3):
+        make_link(f"https://shop{number}.example/", healthCheck="daily")
+    strange_api.post("/api/urls", {"originalUrl": "https://other.example/", "healthCheck": "daily"})
+    first, second = sorted((alice.workspace.pk, stranger.workspace.pk))
+    LinkHealth.objects.filter(owner_id=alice.workspace.pk).update(due_at=timezone.now() - timedelta(days=9))
+    tomorrow = timezone.now() + timedelta(days=1)
+    LinkHealth.objects.create(link_id=2**40, owner_id=second + 1, due_at=tomorrow)
+    process = Checks()
+    owners = [link.owner_id for _ in range(8) for link in process.lease_due()]
+    assert owners[:2] == [first, second]
+    assert sorted(owners) == sorted([alice.workspace.pk] * 3 + [stranger.workspace.pk])
+
+
 @pytest.mark.parametrize("state", ["disabled", "expired", "banned", "scheduled"])
 def test_a_link_that_nobody_can_follow_is_checked_only_on_request(
     api: APIClient, server: Any, checked: dict[str, Any], state: str

@@ -132,8 +132,11 @@ def test_all_pages_together_are_the_sorted_list(
         names = ("links.searches.REACH", "links.searches.FETCH_LIMIT", "links.lists._FETCHED_OF_PERIOD")
         for name, value in zip(names, thresholds, strict=True):
             monkeypatch.setattr(name, value)
+    Link.objects.filter(tag_keys__contains=["even"]).update(password="hash")
     filters = [
         ({}, "true"),
+        ({"hasPassword": "true"}, "l.password IS NOT NULL"),
+        ({"hasPassword": "false"}, "l.password IS NULL"),
         ({"isActive": "true"}, "l.is_active"),
         ({"isActive": "false"}, "NOT l.is_active"),
         ({"search": "stock1"}, "l.short_code LIKE 'stock1%%'"),
