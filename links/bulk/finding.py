@@ -18,8 +18,8 @@ from links.models import Link
 from links.storage.insert import Draft
 
 Outcome = Draft | Link | ServiceError
-# An item whose equal is refused is tried itself. In the second attempt, it shares the fate of its equal.
-_ATTEMPTS = 2
+# An item whose equal is refused is tried without it, unless both are the same. After these attempts, it is refused, too.
+_ATTEMPTS = 4
 
 
 def find_or_store(owner: Workspace, drafts: Sequence[Draft | ServiceError]) -> list[Outcome]:
@@ -52,7 +52,11 @@ def _find_or_store(owner: Workspace, drafts: Sequence[Draft | ServiceError]) -> 
         for position, equal in equals.items():
             result = stored.get(equal)
             outcomes[position] = outcomes[equal] if result is None else result.link
-        pending = {position: pending[position] for position, equal in equals.items() if equal not in stored}
+        pending = {
+            position: pending[position]
+            for position, equal in equals.items()
+            if equal not in stored and pending[position].given != pending[equal].given
+        }
         if not pending:
             break
     return [outcomes[position] for position in range(len(drafts))]

@@ -1493,7 +1493,6 @@ export const refusals = {
     referrer_policy: "Diese Regel für den Referrer gibt es nicht.",
     required: "Füllen Sie dieses Feld aus.",
     same_workspace: "Wählen Sie einen anderen Arbeitsbereich als den, in dem die Links sind.",
-    single_only: "Das geht nur mit einem einzelnen Link.",
     single_label: "Geben Sie einen vollständigen Namen an, etwa example.com.",
     special_use: "Namen mit dieser Endung gibt es im DNS nicht.",
     status: "Diesen Status gibt es nicht.",
