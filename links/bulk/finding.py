@@ -18,7 +18,7 @@ from links.models import Link
 from links.storage.insert import Draft
 
 Outcome = Draft | Link | ServiceError
-# An item whose equal is refused is tried without it, unless both are the same. After these attempts, it is refused, too.
+# An item whose equal is refused is tried itself, unless both are the same. After these attempts, it is refused, too.
 _ATTEMPTS = 4
 
 

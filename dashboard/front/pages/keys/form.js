@@ -58,7 +58,7 @@ export function KeyForm({ of: key, label, onSave }) {
     /** @type {Key | KeyFields | null} */
     const initial = useMemo(() => key ?? readDraft(DRAFT), []);
     const name = useSignal(initial?.name ?? "");
-    const scopes = useSignal(new Set(initial?.scopes ?? ["urls:read"]));
+    const scopes = useSignal(new Set(/** @type {Scope[]} */ (initial?.scopes ?? ["urls:read"])));
     const domainId = useSignal(initial?.domainId ?? "");
     const onlyOwn = useSignal(initial?.onlyOwn ?? false);
     const expiresAt = useSignal(initial?.expiresAt ?? "");

@@ -86,7 +86,7 @@ function IssuerForm({ onAdded }) {
     const audience = useSignal(initial?.audience ?? location.origin);
     const subject = useSignal(initial?.subject ?? "");
     const jwks = useSignal(initial?.jwks ?? "");
-    const scopes = useSignal(new Set(/** @type {Scope[]} */ (initial?.scopes ?? ["urls:write"])));
+    const scopes = useSignal(new Set(/** @type {Scope[]} */ (initial?.scopes ?? ["urls:read", "urls:write"])));
     const sending = useMemo(() => new Sending(), []);
     const isWorkspaces = workspace.value?.isPersonal === false;
     const errorOfKeys = Object.entries(sending.errors.value).find(([field]) => field.startsWith(OF_KEYS))?.[1];
