@@ -190,7 +190,7 @@ def test_a_slash_command_creates_a_link(slack: str) -> None:
     first = command(slack, "<https://example.com/a|example.com/a> spring26")
     assert first.endswith("/spring26")
     assert command(slack, "https://example.com/a") == first
-    assert command(slack, "https://example.com/b spring26") == "The code spring26 is already taken."
+    assert command(slack, "https://example.com/b spring26") == "The code spring26 is already in use."
     assert command(slack, " ") == "Usage: /shorten URL [CODE]"
     assert Link.objects.count() == 1
 

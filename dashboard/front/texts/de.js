@@ -1218,7 +1218,7 @@ export const texts = {
     "apiKeys.ofWorkspace": "Gehört dem Arbeitsbereich und bleibt, wenn Sie ihn verlassen",
     "apiKeys.belongsToWorkspace": "Gehört dem Arbeitsbereich",
     "issuers.title": "Programme ohne gespeicherten Schlüssel",
-    "issuers.text": "GitHub Actions, GitLab und Kubernetes geben ihren Jobs kurzlebige Token. Ein Job, der so ein Token als Authorization: Bearer sendet, wirkt wie ein Schlüssel, ohne einen zu speichern. Außerdem sendet er",
+    "issuers.text": "GitHub Actions, GitLab und Kubernetes geben ihren Jobs kurzlebige Token. Ein Job, der so ein Token als Authorization: Bearer sendet, wirkt wie ein Schlüssel, ohne einen zu speichern. Außerdem sendet er:",
     "issuers.none": "Es gibt keine Token-Aussteller.",
     "issuers.add": "Token-Aussteller hinzufügen",
     "issuers.save": "Hinzufügen",

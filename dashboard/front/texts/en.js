@@ -1207,7 +1207,7 @@ export const texts = {
     "apiKeys.ofWorkspace": "Belongs to the workspace and stays when you leave it",
     "apiKeys.belongsToWorkspace": "Belongs to the workspace",
     "issuers.title": "Programs without a stored key",
-    "issuers.text": "GitHub Actions, GitLab and Kubernetes give their jobs short-lived tokens. A job that sends such a token as Authorization: Bearer acts like a key, without storing one. It also sends",
+    "issuers.text": "GitHub Actions, GitLab and Kubernetes give their jobs short-lived tokens. A job that sends such a token as Authorization: Bearer acts like a key, without storing one. It also sends:",
     "issuers.none": "No token issuers yet.",
     "issuers.add": "Add a token issuer",
     "issuers.save": "Add",

@@ -27,7 +27,8 @@ export function Issuers() {
     return html`
         <section aria-labelledby="issuers">
             <h2 id="issuers">${t("issuers.title")}</h2>
-            <p>${t("issuers.text")} ${id !== undefined && html`<code dir="ltr">X-Workspace: ${id}</code>`}</p>
+            <p>${t("issuers.text")}</p>
+            ${id !== undefined && html`<p><code dir="ltr">X-Workspace: ${id}</code></p>`}
             <${Pending} of=${loaded} count=${1} />
             ${loaded.value?.issuers.length === 0 && html`<p>${t("issuers.none")}</p>`}
             <ul class="cards">
