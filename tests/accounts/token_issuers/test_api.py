@@ -22,6 +22,7 @@ from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.issuers import Issuer, public_jwk, rsa_key
 from testing.accounts.workspaces import add_member, token_client_in
 from testing.cases import for_each
+from testing.events.stored import listen, stored
 from tests.accounts.every_role import TOKEN_ISSUER
 
 PATH = "/api/token-issuers"
@@ -74,7 +75,8 @@ def test_it_is_shown_changed_and_deleted(there: APIClient, marketing: Workspace,
     assert [there.get(path).status_code, there.delete(path).status_code] == [404, 404]
 
 
-def test_it_is_a_key_without_a_text(there: APIClient, alice: NewAccount) -> None:
+def test_it_is_a_key_without_a_text(there: APIClient, marketing: Workspace) -> None:
+    listen(marketing, types=["key.created", "key.revoked"])
     issuer = create(there)
     [key] = there.get("/api/keys").json()["data"]["keys"]
     assert {name: key[name] for name in ("_id", "issuer", "belongsTo", "creator")} == {
@@ -90,6 +92,12 @@ def test_it_is_a_key_without_a_text(there: APIClient, alice: NewAccount) -> None
     assert there.patch(f"{PATH}/{other['_id']}", {"subject": "a"}).status_code == 404
     assert there.delete(f"{PATH}/{other['_id']}").status_code == 404
     assert there.delete(f"/api/keys/{issuer['_id']}").status_code == 200
+    data = {"key": {"id": issuer["_id"], **TOKEN_ISSUER}}
+    assert [
+        (of_type, {"key": {name: event["key"][name] for name in data["key"]}})
+        for of_type, event in stored(marketing)
+        if event["key"]["id"] == issuer["_id"]
+    ] == [("key.created", data), ("key.revoked", data)]
     changes = there.get("/api/audit").json()["data"]["changes"]
     recorded = [(change["action"], change["before"], change["after"]) for change in changes]
     fields = {
