@@ -43,7 +43,7 @@ from accounts.sessions.lifecycle import require_recent_login
 from accounts.workspaces import require_member
 from common import secrets
 from common.database import prepared_cursor, read_first
-from common.errors import FieldError, Forbidden, InvalidFields, NotFound
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFound
 from common.pages import Page, Window, page_of, rows_of
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -101,6 +101,8 @@ def read_row(query: str, key: str, **values: Any) -> tuple[Any, ...] | None:
     return read_first(read)
 
 
+# What decides which tokens act as a key.
+TOKEN_FIELDS = ("issuer", "audience", "subject", "jwks")
 # For each member of a workspace, and for the workspace's own. One member could use up a limit of all.
 MAX_KEYS = 50
 MAX_GRACE_SECONDS = 7 * 24 * 60 * 60
@@ -119,6 +121,11 @@ class TooManyWorkspaceKeys(Forbidden):
 class KeyOfAnother(Forbidden):
     code = "key_of_another"
     message = "Only the member to whom a key belongs can change or rotate it. You can delete it."
+
+
+class KeyOfIssuer(Conflict):
+    code = "key_of_issuer"
+    message = "Tokens of an issuer act as this key, so it has no text that could be replaced."
 
 
 class KeyOwner(TextChoices):
@@ -174,17 +181,23 @@ def create_key(
         expires_at=expires_at,
         digest=digest(text),
     )
+    add_key(key, creator, Role.VIEWER if is_members else Role.ADMIN)
+    return NewKey(key, text)
+
+
+def add_key(key: ScopedKey, creator: User, role: Role) -> None:
+    """Insert the key. ``role`` is the least one for it. Raises as `create_key`, or IntegrityError."""
     _refuse_contradiction(key)
+    is_members = key.user is not None
     with authored_transaction():
         # The removal of a member takes the same lock.
-        lock_count(workspace)
-        require_member(workspace, creator, Role.VIEWER if is_members else Role.ADMIN)
-        if ScopedKey.objects.filter(workspace=workspace, user=key.user).count() >= MAX_KEYS:
+        lock_count(key.workspace)
+        require_member(key.workspace, creator, role)
+        if ScopedKey.objects.filter(workspace=key.workspace, user=key.user).count() >= MAX_KEYS:
             raise TooManyKeys if is_members else TooManyWorkspaceKeys
         key.save(force_insert=True)
         notify(creator, gettext_lazy("New API key"), _CREATED if is_members else _CREATED_FOR_WORKSPACE)
     key.refresh_from_db(fields=["created_at"])
-    return NewKey(key, text)
 
 
 def change_key(
@@ -220,11 +233,13 @@ def rotate_key(
 ) -> NewKey:
     """Replace the key. The former one works for ``grace_seconds`` more; the key before that one stops working at once.
 
-    Raises NotFound or KeyOfAnother.
+    Raises NotFound, KeyOfAnother or KeyOfIssuer.
     """
     text = new_key(SCOPED_KEY_PREFIX)
     with authored_transaction():
         key = _lock_own(workspace, account, role, public_id)
+        if key.issuer is not None:
+            raise KeyOfIssuer
         key.previous_digest = key.digest if grace_seconds else None
         key.digest = digest(text)
         ScopedKey.objects.filter(pk=key.pk).update(
@@ -263,9 +278,10 @@ def _lock_own(workspace: Workspace, account: User, role: Role, public_id: UUID) 
 
 
 def _allows_more(key: ScopedKey, former: ScopedKey) -> bool:
-    """Whether the key has a further scope, a limit less or another domain, or lasts longer."""
+    """Whether the key has a further scope, a limit less or another domain, lasts longer, or accepts other tokens."""
     return bool(
-        key.scopes & ~former.scopes
+        any(getattr(key, name) != getattr(former, name) for name in TOKEN_FIELDS)
+        or key.scopes & ~former.scopes
         or (former.domain_id is not None and key.domain_id != former.domain_id)
         or (former.only_own and not key.only_own)
         or (former.expires_at is not None and (key.expires_at is None or key.expires_at > former.expires_at))

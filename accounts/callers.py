@@ -44,7 +44,8 @@ class Caller(NamedTuple):
     ``workspace`` and ``role`` are None if the request names a workspace of which the account is not a member.
     ``counted`` is the count of the caller's requests if authentication counted this one, ``session`` the primary
     key of the session if it was by token, and ``key`` the key with scopes if it was by one. A key with scopes always
-    has its workspace, and no role if the request names another one.
+    has its workspace, and no role if the request names another one. ``token`` has the issuer and the subject of the
+    token that acts as this key.
     """
 
     account: User | None
@@ -53,6 +54,7 @@ class Caller(NamedTuple):
     counted: Count | None = None
     session: int | None = None
     key: CallerKey | None = None
+    token: tuple[str, str] | None = None
 
     @property
     def id(self) -> int:

@@ -36,7 +36,14 @@ SELECT accounts_record_change(
 def author(who: Actor | None = None) -> str:
     """The value of ``history.author`` for the current request or process. By default, its actor is the caller."""
     who = who or actor.get()
-    values = {"actor": who.account, "via": who.via, "key": who.key, "request": request_id.get()}
+    values: dict[str, Any] = {
+        "actor": who.account,
+        "via": who.via,
+        "key": who.key,
+        "request": request_id.get(),
+    }
+    if who.token is not None:
+        values["token"] = who.token
     return orjson.dumps(values).decode()
 
 

@@ -376,6 +376,8 @@ class StoredResponse(models.Model):
 
 
 MAX_KEY_NAME = 100
+# Of the issuer, the audience and the subject of a token.
+MAX_TOKEN_TEXT = 500
 
 
 class ScopedKey(models.Model):
@@ -384,6 +386,9 @@ class ScopedKey(models.Model):
     One of the workspace has no account, so it outlives the membership of its creator. A migration adds a foreign key
     from workspace and member to the membership, so the end of a membership deletes the member's keys of this
     workspace. Another one does the same for the domain.
+
+    Instead of having a text of its own, a key may name an issuer, whose tokens then act as the key
+    (`accounts.token_issuers`).
     """
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
@@ -411,7 +416,20 @@ class ScopedKey(models.Model):
         null=True, db_comment="Limits it to the links on this domain. Null: any domain."
     )
     only_own = models.BooleanField(db_comment="Whether it is limited to the links that it created.")
-    digest = models.BinaryField(max_length=32, unique=True, db_comment="SHA-256 digest, for lookup.")
+    digest = models.BinaryField(
+        max_length=32,
+        null=True,
+        unique=True,
+        db_comment="SHA-256 digest, for lookup. Null: tokens of the issuer act as the key.",
+    )
+    issuer = models.TextField(
+        null=True, db_comment="URL that tokens have as iss. Null: the key has a digest."
+    )
+    audience = models.TextField(null=True, db_comment="What tokens have as aud.")
+    subject = models.TextField(null=True, db_comment="What tokens have as sub; * stands for any characters.")
+    jwks = models.JSONField(
+        null=True, db_comment="Public keys of the issuer (RFC 7517). Null: the issuer publishes them."
+    )
     previous_digest = models.BinaryField(
         max_length=32, null=True, db_comment="Digest of the key before its rotation, while that one works."
     )
@@ -421,7 +439,9 @@ class ScopedKey(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 
     class Meta:
-        db_table_comment = "API keys with scopes. Each has the digest of its key only."
+        db_table_comment = (
+            "API keys with scopes. Each has the digest of its key only, or an issuer of tokens."
+        )
         indexes = [models.Index(fields=["workspace", "user"], name="scopedkey_membership")]
         constraints = [
             models.UniqueConstraint(
@@ -433,6 +453,24 @@ class ScopedKey(models.Model):
                 name="scopedkey_grace",
                 condition=models.Q(previous_digest=None, previous_until=None)
                 | models.Q(previous_digest__isnull=False, previous_until__isnull=False),
+            ),
+            models.UniqueConstraint(
+                fields=["issuer", "audience", "subject", "workspace"],
+                condition=models.Q(issuer__isnull=False),
+                name="scopedkey_issuer",
+            ),
+            models.CheckConstraint(
+                name="scopedkey_text_or_issuer",
+                condition=models.Q(
+                    digest__isnull=False, issuer=None, audience=None, subject=None, jwks__isnull=True
+                )
+                | models.Q(
+                    digest=None,
+                    previous_digest=None,
+                    issuer__isnull=False,
+                    audience__isnull=False,
+                    subject__isnull=False,
+                ),
             ),
         ]
 
@@ -537,6 +575,10 @@ class Change(models.Model):
     key_id = models.UUIDField(
         null=True, db_comment="API id of the key with scopes that the actor used; it may be deleted."
     )
+    token_issuer = models.TextField(
+        null=True, db_comment="The iss of the token that acted as the key. Null: the key itself."
+    )
+    token_subject = models.TextField(null=True, db_comment="The sub of that token.")
     request_id = models.CharField(max_length=64, db_comment="X-Request-ID; empty without a request.")
     object_id = models.UUIDField(db_comment="API id of the changed object; it may be deleted.")
     action = models.CharField(max_length=40, db_comment="Kind of object and of change: link.updated.")

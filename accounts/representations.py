@@ -308,6 +308,14 @@ CHANGE = Representation(
         allow_null=True,
     ),
     text(
+        "tokenIssuer",
+        "token_issuer",
+        None,
+        "The issuer of the token that acted as this key. Null: the key itself.",
+        allow_null=True,
+    ),
+    text("tokenSubject", "token_subject", None, "The subject of that token.", allow_null=True),
+    text(
         "requestId", "request_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b76", "The `X-Request-ID`. May be empty."
     ),
 )

@@ -89,7 +89,8 @@ class BearerScheme(OpenApiAuthenticationExtension):
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "For browser front ends: the `token` of a login.",
+            "description": "For browser front ends: the `token` of a login. Or a token of an issuer that the workspace"
+            " accepts (`POST /api/token-issuers`), which acts like a key.",
         }
 
 

@@ -120,6 +120,14 @@ CATALOGUE = {
         "The `expiresAt` of the key has passed.",
         "Set a later `expiresAt` with a token, or create another key.",
     ),
+    "token_refused": ErrorCode(
+        (401,),
+        "Token of an issuer refused",
+        "No key of a workspace accepts this issuer, audience and subject, the signature or the times are wrong, the "
+        "issuer cannot be reached, or the keys of several workspaces accept the token.",
+        "Compare the claims of a fresh token with `GET /api/token-issuers`, and name the workspace in `X-Workspace`. "
+        "If the issuer was down, try again after a minute.",
+    ),
     "otp_required": ErrorCode(
         (401,),
         "Second factor required",
@@ -197,6 +205,12 @@ CATALOGUE = {
         "Key of another member",
         "Only the member who created a key can change or rotate it.",
         "Ask this member, or delete the key and create another one.",
+    ),
+    "key_of_issuer": ErrorCode(
+        (409,),
+        "Key without a text",
+        "Tokens of an issuer act as this key, so it has no text that could be replaced.",
+        "Change its issuer, audience or subject with `PATCH /api/token-issuers/{id}`, or delete it.",
     ),
     "invitation_for_another": ErrorCode(
         (403,),

@@ -12,6 +12,7 @@ from accounts.api_keys import KeyOwner
 from accounts.models import ScopedKey
 from accounts.representations import code_settings
 from accounts.rights import Scope
+from common.jwks import MEMBERS
 from common.openapi.responses import Field, Representation, choice, flag, identifier, moment, public_id, text
 from domains.models import CLAIM_DAYS, PAGES, Domain, DomainStatus
 from domains.verification import required_records
@@ -147,6 +148,14 @@ moved_domain = Representation("MovedDomain", *listed_domain.pick("", "_id fullDo
 
 EXAMPLE_KEY = "sl_key_0123456789ABCDEFGHIJKLMNOPQRSTUV4kuzEo"
 
+# A public key that nobody has the private key of.
+EXAMPLE_JWK = {
+    "kty": "EC",
+    "crv": "P-256",
+    "kid": "2026-11",
+    "x": "AlylzuJ4hmdxxYfyVmYYQ7Tmx85hbdqUNAxk3rKLdJ8",
+    "y": "llke7EnRUNnhKZWLBeht8P4_VeoX5xyi9_oMjhdye0g",
+}
 _creator = Representation(
     "KeyCreator",
     identifier("_id", "public_id", "01a1fa86-3c5e-7d21-9f0a-4b6c8d2e1f35"),
@@ -176,6 +185,13 @@ key_object = Representation(
         allow_null=True,
     ),
     moment("createdAt", "created_at", "2026-01-05T09:30:00Z"),
+    text(
+        "issuer",
+        "issuer",
+        None,
+        "The issuer whose tokens act as this key: see `GET /api/token-issuers`. Null: the key has a text of its own.",
+        allow_null=True,
+    ),
     choice(
         "belongsTo",
         lambda key: KeyOwner.WORKSPACE if key.user is None else KeyOwner.MEMBER,
@@ -189,19 +205,44 @@ key_object = Representation(
         help_text="The member to whom it belongs. Null for a key of the workspace.",
     ),
 )
+_jwk = Representation("Jwk", *(text(name, None).optional() for name in MEMBERS))
+_jwks = Representation("Jwks", _jwk.listed("keys"))
+_OF_BOTH = "name scopes domainId onlyOwn expiresAt lastUsedAt createdAt"
+token_issuer = Representation(
+    "TokenIssuer",
+    public_id("01a1fa86-c5d2-7f1b-8a46-5e0b9d3c7f21"),
+    text("issuer", "issuer", "https://token.actions.githubusercontent.com", "What tokens have as `iss`."),
+    text("audience", "audience", "https://sho.rt", "What tokens have as `aud`."),
+    text(
+        "subject",
+        "subject",
+        "repo:acme/site:ref:refs/heads/main",
+        "What tokens have as `sub`; `*` stands for any characters.",
+    ),
+    _jwks.nested(
+        "jwks", "jwks", allow_null=True, help_text="Public keys of the issuer. Null: it publishes them."
+    )._replace(example=None),
+    *key_object.pick("", _OF_BOTH).fields,
+)
 new_key_object = Representation(
     "NewKey", *key_object.fields, text("apiKey", None, EXAMPLE_KEY, "The key itself. It is shown only here.")
 )
 
 
-def represent_keys(keys: Collection[ScopedKey]) -> list[dict[str, Any]]:
+def represent_keys(
+    keys: Collection[ScopedKey], represent: Representation = key_object
+) -> list[dict[str, Any]]:
     """Represent keys, with one query for all their domains."""
     domains = _public_ids(key.domain_id for key in keys)
-    return [{**key_object(key), "domainId": domains.get(key.domain_id)} for key in keys]
+    return [{**represent(key), "domainId": domains.get(key.domain_id)} for key in keys]
 
 
 def represent_key(key: ScopedKey) -> dict[str, Any]:
     return represent_keys([key])[0]
+
+
+def represent_issuer(key: ScopedKey) -> dict[str, Any]:
+    return represent_keys([key], token_issuer)[0]
 
 
 def _public_ids(domain_ids: Iterable[int | None]) -> dict[int | None, Any]:

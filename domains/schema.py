@@ -9,6 +9,7 @@ from accounts.api_keys import (
     MAX_KEYS,
     PERSONAL_WORKSPACE,
     KeyOfAnother,
+    KeyOfIssuer,
     KeyOwner,
     TooManyKeys,
     TooManyWorkspaceKeys,
@@ -17,7 +18,9 @@ from accounts.caps import CapReached
 from accounts.rights import MEMBER_SCOPES, WORKSPACE_SCOPES, Role, Scope
 from accounts.schema import CONFIRMATION
 from accounts.sessions.lifecycle import ConfirmationRequired
-from common.errors import InvalidFields, NotFound, RoleRequired, TooManyAttempts
+from accounts.token_issuers.services import SAME_TOKENS, UNREACHABLE
+from accounts.token_issuers.tokens import ALGORITHMS, CLOCK_SECONDS
+from common.errors import Conflict, InvalidFields, NotFound, RoleRequired, TooManyAttempts
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
@@ -30,17 +33,28 @@ from domains.app_links import APP_ID_REFUSED, APP_PATH_REFUSED, FINGERPRINT_REFU
 from domains.models import CLAIM_DAYS, DomainStatus
 from domains.names import OURS, canonical_name
 from domains.representations import (
+    EXAMPLE_JWK,
     EXAMPLE_TOKEN,
     RECORD_TYPES,
     domain_settings,
     listed_domain,
+    token_issuer,
 )
 from domains.serializers import (
+    AUDIENCE_REFUSED,
+    BAD_JWK,
+    ISSUER_REFUSED,
+    PRIVATE_JWK,
+    SUBJECT_REFUSED,
     ClaimSerializer,
     CreateKeySerializer,
+    CreateTokenIssuerSerializer,
+    JwkSerializer,
+    JwksSerializer,
     RotateKeySerializer,
     SettingsSerializer,
     UpdateKeySerializer,
+    UpdateTokenIssuerSerializer,
 )
 from domains.services import VERIFICATIONS, AlreadyClaimed, DnsNotConfigured, DomainTaken, PlanWithoutDomains
 from domains.verification import Check, Problem
@@ -171,6 +185,10 @@ for _name, _serializer in {
     "CreateKey": CreateKeySerializer,
     "UpdateKey": UpdateKeySerializer,
     "RotateKey": RotateKeySerializer,
+    "CreateTokenIssuer": CreateTokenIssuerSerializer,
+    "UpdateTokenIssuer": UpdateTokenIssuerSerializer,
+    "Jwks": JwksSerializer,
+    "Jwk": JwkSerializer,
 }.items():
     extend_schema_serializer(component_name=_name)(_serializer)
 
@@ -254,7 +272,93 @@ describe_keys = describe(
                 f"Ensure this value is less than or equal to {MAX_GRACE_SECONDS}.",
             ),
             KeyOfAnother(),
+            KeyOfIssuer(),
             ConfirmationRequired(),
         ],
+    ),
+)
+
+ISSUER_PAGINATION = pagination_representation("TokenIssuerPagination")
+_ISSUER_ERRORS = [
+    *_ERRORS,
+    invalid("issuer", "issuer", ISSUER_REFUSED),
+    invalid("issuer", "unreachable", UNREACHABLE.format(reason="The host did not answer in time.")),
+    invalid("audience", "audience", AUDIENCE_REFUSED),
+    invalid("subject", "subject", SUBJECT_REFUSED),
+    invalid("jwks.keys.0", "private", PRIVATE_JWK),
+    invalid("jwks.keys.0", "jwk", BAD_JWK),
+    Conflict(SAME_TOKENS),
+    ConfirmationRequired(),
+]
+_ISSUER_EXAMPLE = {
+    **token_issuer.pick("", "issuer audience subject").example,
+    "name": "Deployments",
+    "scopes": ["urls:write"],
+}
+
+describe_issuers = describe(
+    "Keys",
+    of="token issuer",
+    list=Operation(
+        "listTokenIssuers",
+        "List the token issuers of the workspace page by page, newest first.",
+        "One page; empty past the last page.",
+        description="Each is a key with scopes, and also in the list of keys.",
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
+    ),
+    create=Operation(
+        "createTokenIssuer",
+        "Accept tokens of an issuer, such as GitHub Actions or Kubernetes, instead of a stored key.",
+        "The token issuer.",
+        description="A program sends a token of the issuer as `Authorization: Bearer`, with the workspace in"
+        " `X-Workspace`, and acts like a key of the workspace with these `scopes` and limits (in a personal"
+        " workspace, like a key of yours). The token must be signed with"
+        f" {' or '.join(ALGORITHMS)}, have this `issuer` and `audience`, a `sub` that matches `subject`, and `exp` and"
+        f" `iat`; clocks may differ by {CLOCK_SECONDS} seconds. A `*` in `subject` stands for any characters. If"
+        " several token issuers of the workspace accept a token, it acts as the one with the most characters beside"
+        " `*`, and among these as the oldest. Without `X-Workspace`, a token that several workspaces accept is"
+        " refused."
+        " The service reads the issuer's keys by its discovery document, or takes them from `jwks`."
+        " Token issuers count as keys of the workspace, of which it has at most"
+        f" {MAX_KEYS}.{CONFIRMATION}",
+        examples=[
+            _ISSUER_EXAMPLE,
+            {
+                "name": "Nightly job",
+                "issuer": "https://kubernetes.default.svc.cluster.local",
+                "audience": "https://sho.rt",
+                "subject": "system:serviceaccount:jobs:nightly",
+                "jwks": {"keys": [EXAMPLE_JWK]},
+                "scopes": ["urls:read", "analytics:read"],
+            },
+        ],
+        errors=[
+            *_ISSUER_ERRORS,
+            invalid("expiresAt", "past", "Must be in the future."),
+            TooManyKeys(),
+            TooManyWorkspaceKeys(),
+        ],
+    ),
+    retrieve=Operation(
+        "getTokenIssuer",
+        "Read a token issuer.",
+        "The token issuer.",
+        description="Tokens act as this key while it exists and has not expired.",
+    ),
+    partial_update=Operation(
+        "updateTokenIssuer",
+        "Change a token issuer.",
+        "The token issuer.",
+        description="Omitted fields keep their value. You can send back the whole object:"
+        " read-only fields are ignored. The change is in force before this response. Changes that accept other"
+        " tokens or let them do more need a recent login." + CONFIRMATION,
+        examples=[{"subject": "repo:acme/site:environment:production"}],
+        errors=_ISSUER_ERRORS,
+    ),
+    destroy=Operation(
+        "deleteTokenIssuer",
+        "Delete a token issuer.",
+        "Its tokens no longer work.",
+        description="All workers and hosts refuse its tokens before this response.",
     ),
 )

@@ -9,10 +9,12 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.api_keys import MAX_GRACE_SECONDS, KeyOwner
-from accounts.models import MAX_KEY_NAME
+from accounts.models import MAX_KEY_NAME, MAX_TOKEN_TEXT
 from accounts.rights import Scope
 from accounts.serializers import code_alphabet_field, code_length_field
+from accounts.token_issuers.tokens import ALGORITHMS
 from common.errors import MAX_REPORTED, UNKNOWN_FIELD
+from common.jwks import is_usable
 from common.rest.fields import (
     Boolean,
     DateTime,
@@ -21,6 +23,7 @@ from common.rest.fields import (
     List,
     Matching,
     Name,
+    Object,
     StrictObject,
     Text,
     choice_field,
@@ -38,7 +41,7 @@ from domains.app_links import (
     PACKAGE_NAME,
     PACKAGE_NAME_REFUSED,
 )
-from domains.representations import domain_with_settings, key_object
+from domains.representations import domain_with_settings, key_object, token_issuer
 
 MAX_PAGE_TITLE, MAX_PAGE_TEXT = 100, 500
 # A host name has at most 253 characters, and A-labels are its longest spelling.
@@ -170,12 +173,15 @@ def _scopes(**options: Any) -> serializers.ListField:
 _DOMAIN = "The `_id` of a domain of the workspace. Null: any domain."
 
 
-class CreateKeySerializer(serializers.Serializer[Any]):
+class _NewKey(serializers.Serializer[Any]):
     name = Name(max_length=MAX_KEY_NAME)
     scopes = _scopes()
     domainId = Text(required=False, allow_null=True, max_length=36, source="domain_id", help_text=_DOMAIN)
     onlyOwn = Boolean(required=False, source="only_own")
     expiresAt = _Expiry(required=False, allow_null=True, source="expires_at")
+
+
+class CreateKeySerializer(_NewKey):
     belongsTo = choice_field(
         choices=KeyOwner.values,
         required=False,
@@ -194,6 +200,96 @@ class UpdateKeySerializer(serializers.Serializer[Any]):
     domainId = Text(required=False, allow_null=True, max_length=36, source="domain_id", help_text=_DOMAIN)
     onlyOwn = Boolean(required=False, source="only_own")
     expiresAt = DateTime(required=False, allow_null=True, source="expires_at")
+
+
+# Two parts that end with a separator name a repository or a namespace, and not only its first characters.
+SUBJECT = r"[^*]+|[^*:/]+[:/]+[^*:/]+[:/][^*]*(?:\*[^*]*){1,5}"
+SUBJECT_REFUSED = (
+    "Before the first *, two parts that end with : or / are required, such as repo:acme/. "
+    "At most 5 * are allowed."
+)
+ISSUER = r"https://[0-9a-z.-]+(?::[0-9]{1,5})?(?:/[0-9A-Za-z._~!$&'()+,;=:@%/-]*)?"
+ISSUER_REFUSED = "Must be an https URL without a query, exactly as tokens have it in iss."
+_PRINTABLE = r"[!-~](?:[ -~]*[!-~])?"
+AUDIENCE_REFUSED = "Must be printable ASCII without spaces at its ends."
+MAX_JWKS = 20
+_MAX_JWK_CHARACTERS = 2_000
+PRIVATE_JWK = "This is a private key. Send public keys only, and replace this one: it is no longer secret."
+BAD_JWK = f"Must be a public key for {' or '.join(ALGORITHMS)}."
+
+
+_member = partial(Text, required=False, max_length=_MAX_JWK_CHARACTERS)
+
+
+class JwkSerializer(Object):
+    """A public key as the issuer publishes it (RFC 7517). Further members are ignored."""
+
+    kty = Text(max_length=_MAX_JWK_CHARACTERS)
+    kid = _member()
+    use = _member()
+    alg = _member()
+    n = _member()
+    e = _member()
+    crv = _member()
+    x = _member()
+    y = _member()
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and data.keys() & {"d", "k"}:
+            raise serializers.ValidationError(PRIVATE_JWK, code="private")
+        key = super().to_internal_value(data)
+        if not is_usable(key, ALGORITHMS):
+            raise serializers.ValidationError(BAD_JWK, code="jwk")
+        return key
+
+
+class JwksSerializer(StrictObject):
+    keys = List(child=JwkSerializer(), min_length=1, max_length=MAX_JWKS)
+
+
+_issuer = partial(
+    Matching,
+    pattern=ISSUER,
+    error_code="issuer",
+    message=ISSUER_REFUSED,
+    max_length=MAX_TOKEN_TEXT,
+    help_text="What tokens have as `iss`.",
+)
+_audience = partial(
+    Matching,
+    pattern=_PRINTABLE,
+    error_code="audience",
+    message=AUDIENCE_REFUSED,
+    max_length=MAX_TOKEN_TEXT,
+    help_text="What tokens have as `aud`, such as the address of this service.",
+)
+_subject = partial(
+    Matching,
+    pattern=SUBJECT,
+    error_code="subject",
+    message=SUBJECT_REFUSED,
+    max_length=MAX_TOKEN_TEXT,
+    help_text="What tokens have as `sub`; `*` stands for any characters.",
+)
+_JWKS = "Public keys of an issuer that the service cannot reach. Null: the issuer publishes them."
+
+
+class CreateTokenIssuerSerializer(_NewKey):
+    issuer = _issuer()
+    audience = _audience()
+    subject = _subject()
+    jwks = JwksSerializer(required=False, allow_null=True, help_text=_JWKS)
+
+
+class UpdateTokenIssuerSerializer(UpdateKeySerializer):
+    """Clients may send back the whole object."""
+
+    returned = token_issuer.names
+
+    issuer = _issuer(required=False)
+    audience = _audience(required=False)
+    subject = _subject(required=False)
+    jwks = JwksSerializer(required=False, allow_null=True, help_text=_JWKS)
 
 
 class RotateKeySerializer(serializers.Serializer[Any]):

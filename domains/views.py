@@ -1,4 +1,4 @@
-"""The API of domains, and of keys with scopes, each of which may be limited to a domain.
+"""The API of domains, and of keys with scopes and token issuers, each of which may be limited to a domain.
 
 `tls_allowed` tells Caddy for which names it may request certificates (on-demand TLS).
 """
@@ -24,6 +24,7 @@ from accounts.callers import Caller, account_of, session_of, workspace_of
 from accounts.models import Workspace
 from accounts.rights import Role, Scope
 from accounts.sessions.lifecycle import require_recent_login
+from accounts.token_issuers import services as token_issuers
 from common.errors import NotFound
 from common.host.metrics import count_database_error
 from common.http.client_address import LOOPBACK, is_internal_client
@@ -35,16 +36,32 @@ from common.rest.pagination import PageQuery
 from common.rest.returns import returns
 from domains import representations, selectors, services
 from domains.models import Domain
-from domains.representations import key_object, new_key_object, represent_key, represent_keys
-from domains.schema import KEY_PAGINATION, PAGINATION, describe_domains, describe_keys
+from domains.representations import (
+    key_object,
+    new_key_object,
+    represent_issuer,
+    represent_key,
+    represent_keys,
+    token_issuer,
+)
+from domains.schema import (
+    ISSUER_PAGINATION,
+    KEY_PAGINATION,
+    PAGINATION,
+    describe_domains,
+    describe_issuers,
+    describe_keys,
+)
 from domains.selectors import active_domain
 from domains.serializers import (
     ClaimSerializer,
     CreateKeySerializer,
+    CreateTokenIssuerSerializer,
     ListQuery,
     RotateKeySerializer,
     SettingsSerializer,
     UpdateKeySerializer,
+    UpdateTokenIssuerSerializer,
 )
 from domains.services import change_settings
 
@@ -195,6 +212,56 @@ class KeyViewSet(TokenOnlyViewSet):
 def _reader(request: Request) -> dict[str, Any]:
     role = cast(Role, cast(Caller, request.auth).role)
     return {"workspace": workspace_of(request), "account": account_of(request), "role": role}
+
+
+@describe_issuers
+class TokenIssuerViewSet(TokenOnlyViewSet):
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "uuid"
+    bodies = {"create": CreateTokenIssuerSerializer, "partial_update": UpdateTokenIssuerSerializer}
+    queries = {"list": PageQuery}
+    # What such a key does, nobody does in person, so it is the workspace's.
+    access = dict.fromkeys(
+        ("list", "create", "retrieve", "partial_update", "destroy"), Access(Role.ADMIN, None)
+    )
+
+    @returns(200, issuers=[token_issuer], pagination=ISSUER_PAGINATION)
+    def list(self, request: Request) -> dict[str, Any]:
+        window = self.window(self.read_query())
+        page = token_issuers.list_issuers(**_reader(request), window=window)
+        return {"issuers": represent_keys(page.rows, token_issuer), "pagination": self.paginate(page, window)}
+
+    @returns(201, "Token issuer added successfully.", issuer=token_issuer)
+    def create(self, request: Request) -> dict[str, Any]:
+        workspace, fields = workspace_of(request), self.read_body()
+        require_recent_login(session_of(request))
+        token_issuers.check_issuer(fields)
+        with locked_domain(workspace, fields):
+            key = token_issuers.create_issuer(workspace=workspace, creator=account_of(request), **fields)
+        return {"issuer": represent_issuer(key)}
+
+    @returns(200, issuer=token_issuer)
+    def retrieve(self, request: Request, id: UUID) -> dict[str, Any]:
+        return {"issuer": represent_issuer(token_issuers.get_issuer(**_reader(request), public_id=id))}
+
+    @returns(200, "Token issuer updated successfully.", issuer=token_issuer)
+    def partial_update(self, request: Request, id: UUID) -> dict[str, Any]:
+        changes = self.read_body()
+        former = token_issuers.get_issuer(**_reader(request), public_id=id)
+        source = {name: changes.get(name, getattr(former, name)) for name in ("issuer", "jwks")}
+        if source != {"issuer": former.issuer, "jwks": former.jwks}:
+            require_recent_login(session_of(request))
+            token_issuers.check_issuer(source)
+        with locked_domain(workspace_of(request), changes):
+            key = token_issuers.change_issuer(
+                **_reader(request), public_id=id, changes=changes, session=session_of(request)
+            )
+        return {"issuer": represent_issuer(key)}
+
+    @returns(200, "Token issuer deleted successfully.")
+    def destroy(self, request: Request, id: UUID) -> None:
+        token_issuers.delete_issuer(**_reader(request), public_id=id)
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""Finds a link that has what a new one shall have, so that it need not be created (``findIfExists``).
+"""Finds links that have what new ones shall have, so that they need not be created (``findIfExists``).
 
 The index ``links_leads_to`` has a digest of the destination of each link. Calls about the same destination wait for
 each other, so that of two parallel ones the second finds the link of the first.
@@ -6,9 +6,12 @@ each other, so that of two parallel ones the second finds the link of the first.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
+
+import orjson
 
 from common.database import fetch
 from common.errors import FieldError, InvalidFields
@@ -16,30 +19,73 @@ from links.fields import BY_NAME
 from links.key_limits import condition_of
 from links.models import Link
 from links.selectors import IS_OWNER, get_links
-from links.storage.columns import CHANGEABLE, Column, stored_value
+from links.storage.columns import CHANGEABLE, Column
 
 # As a condition on ``links_link l``, with the canonical ``destination`` and the ``owner`` as parameters.
 LEADS_TO = f"""
 hashtextextended(l.destination, l.owner_id) = hashtextextended(%(destination)s, %(owner)s)
 AND l.destination = %(destination)s AND l.owner_id {IS_OWNER}
 """
-# Active links before others, and then the oldest.
-_MATCH = f"""
-SELECT l.id FROM links_link l WHERE {LEADS_TO} AND l.domain_id IS NOT DISTINCT FROM %(domain)s {{conditions}}
-ORDER BY l.is_active DESC, l.is_archived, l.id LIMIT 1
-"""  # noqa: S608 # composed of constants
-_LOCK = "SELECT pg_advisory_xact_lock(%s)"
-# Entries of rules and of the split, without what the service adds to each.
-_ENTRIES = """
-AND (SELECT coalesce(jsonb_agg(entry - '_id' - 'number' ORDER BY place), '[]')
-    FROM jsonb_array_elements({0}) WITH ORDINALITY entries (entry, place)) = %({1})s::jsonb
-"""
 _COLUMNS = {column.name: column for column in CHANGEABLE}
+# Entries of rules and of the split, without what the service adds to each.
+_ENTRIES = """(
+    SELECT coalesce(jsonb_agg(entry - '_id' - 'number' ORDER BY place), '[]')
+    FROM jsonb_array_elements(l.{0}) WITH ORDINALITY entries (entry, place)
+) = w.{0}"""
+_WITH_ENTRIES = ("rules", "split")
+
+
+def _equals(column: Column) -> str:
+    if column.name in _WITH_ENTRIES:
+        return _ENTRIES.format(column.name)
+    stored, wanted = f"l.{column.name}::{column.sql_type}", f"w.{column.name}"
+    if column.is_list:
+        # In any order.
+        return f"{stored} @> {wanted} AND {stored} <@ {wanted}"
+    return f"{stored} IS NOT DISTINCT FROM {wanted}"
+
+
+# Only the given columns count. Active links come before others, and then the oldest. The target is compared as it was
+# entered: its canonical form is not stored.
+_MATCHES = f"""
+SELECT w.wanted, found.id FROM jsonb_to_recordset(%(rows)s::jsonb) w (
+    wanted integer, given text[], domain bigint, entered text,
+    {", ".join(f"{column.name} {column.sql_type}" for column in CHANGEABLE)}
+), LATERAL (
+    SELECT l.id FROM links_link l
+    WHERE {LEADS_TO.replace("%(destination)s", "w.destination")} AND l.domain_id IS NOT DISTINCT FROM w.domain
+        AND CASE WHEN w.entered IS NULL THEN l.target_url IS NULL
+            ELSE l.target_url IS NOT NULL AND l.original_url = w.entered END
+        {"".join(f"AND ('{column.name}' <> ALL (w.given) OR ({_equals(column)}))" for column in CHANGEABLE)}
+        {{limits}}
+    ORDER BY l.is_active DESC, l.is_archived, l.id LIMIT 1
+) found
+"""  # noqa: S608 # composed of constants
+# A transaction about many destinations holds at most this number of locks: the server has a table for those of all.
+_LOCKS = 64
+_LOCK = "SELECT pg_advisory_xact_lock(id) FROM (SELECT id FROM unnest(%s::bigint[]) id ORDER BY id) locks"
 NOT_COMPARABLE = FieldError(
     "password",
     "not_comparable",
     "findIfExists does not compare passwords: its response would tell whether a password is right.",
 )
+
+
+class Wanted(NamedTuple):
+    """An unsaved link, and which fields of `links.fields.FIELDS`, by their columns, were given for it."""
+
+    link: Link
+    given: Collection[str]
+
+    @property
+    def place(self) -> tuple[int | None, str, str | None]:
+        """What is always compared: the domain, the destination, and how the target was entered."""
+        entered = None if self.link.target_url is None else self.link.original_url
+        return self.link.domain_id, self.link.destination, entered
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return _columns_of(frozenset(self.given))
 
 
 def refuse_password(fields: Mapping[str, Any]) -> None:
@@ -48,41 +94,55 @@ def refuse_password(fields: Mapping[str, Any]) -> None:
         raise InvalidFields([NOT_COMPARABLE])
 
 
-def lock_destination(link: Link) -> None:
-    """Wait until no other transaction looks for or creates such a link; hold the others up until this one ends."""
-    name = b"links that lead to\0%d\0%s" % (link.owner_id, link.destination.encode())
-    fetch(_LOCK, [int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)])
+def lock_destinations(links: Iterable[Link]) -> None:
+    """Wait until no other transaction looks for or creates such links; hold the others up until this one ends.
+
+    Links of an owner share locks. All transactions take them in the same order.
+    """
+    fetch(_LOCK, [sorted({_lock_of(link) for link in links})])
+
+
+def _lock_of(link: Link) -> int:
+    number = int.from_bytes(blake2b(link.destination.encode(), digest_size=8).digest()) % _LOCKS
+    name = b"links that lead to\0%d\0%d" % (link.owner_id, number)
+    return int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
 
 
 def find_equal(wanted: Link, given: Collection[str]) -> Link | None:
-    """The owner's link that leads to the same URL, on the same domain, and equals ``wanted`` in the ``given`` fields.
+    """The link of `find_equals` for one."""
+    return find_equals({0: Wanted(wanted, given)}).get(0)
 
-    ``wanted`` is unsaved. ``given`` are columns of `links.fields.FIELDS`. Only links within the limits of the key.
+
+def find_equals(wanted: Mapping[int, Wanted]) -> dict[int, Link]:
+    """The owner's links that lead to the same URLs, on the same domains, and equal in the given fields, by the keys.
+
+    All are of one owner. Only links within the limits of the key.
     """
-    limits, values = condition_of(wanted.owner.key)
-    columns = [_COLUMNS[name] for name in _columns_of(given)]
-    conditions = "".join(map(_equals, columns)) + limits
-    if wanted.target_url is None:
-        conditions += " AND l.target_url IS NULL"
-    else:
-        # As entered: its canonical form is not stored.
-        conditions += " AND l.original_url = %(original_url)s AND l.target_url IS NOT NULL"
-    found = fetch(
-        _MATCH.format(conditions=conditions),
-        {
-            **values,
-            **{column.name: _value(column, wanted) for column in columns},
-            "owner": wanted.owner_id,
-            "domain": wanted.domain_id,
-            "destination": wanted.destination,
-            "original_url": wanted.original_url,
-        },
-    )
-    # None if somebody has deleted it meanwhile.
-    return next(iter(get_links([found[0][0]])), None) if found else None
+    owner = next(iter(wanted.values())).link.owner
+    limits, values = condition_of(owner.key)
+    rows = [_row(key, each) for key, each in wanted.items()]
+    parameters = {**values, "owner": owner.pk, "rows": orjson.dumps(rows).decode()}
+    found = dict(fetch(_MATCHES.format(limits=limits), parameters))
+    # Without those that somebody has deleted meanwhile.
+    links = {link.pk: link for link in get_links(set(found.values()))} if found else {}
+    return {key: links[pk] for key, pk in found.items() if pk in links}
 
 
-def _columns_of(given: Collection[str]) -> list[str]:
+def _row(key: int, wanted: Wanted) -> dict[str, Any]:
+    domain, destination, entered = wanted.place
+    columns = {name: _value(name, wanted.link) for name in wanted.columns}
+    return {
+        **columns,
+        "wanted": key,
+        "given": wanted.columns,
+        "domain": domain,
+        "destination": destination,
+        "entered": entered,
+    }
+
+
+@cache
+def _columns_of(given: frozenset[str]) -> tuple[str, ...]:
     """The columns to compare. The destination stands for the target."""
     columns: list[str] = []
     for name in sorted(given):
@@ -92,21 +152,23 @@ def _columns_of(given: Collection[str]) -> list[str]:
             columns += [part.column for part in BY_NAME[name].parts]
         elif name != "target_url":
             columns.append(name)
-    return columns
+    return tuple(columns)
 
 
-def _equals(column: Column) -> str:
-    stored, wanted = f"l.{column.name}", f"%({column.name})s::{column.sql_type}"
-    if column.name in ("rules", "split"):
-        return _ENTRIES.format(stored, column.name)
+def comparable(link: Link, columns: Iterable[str]) -> tuple[Any, ...]:
+    """The values of these columns, of which equal ones are the same to a search."""
+    return tuple(_comparable(name, link) for name in columns)
+
+
+def _comparable(name: str, link: Link) -> Any:
+    value, column = _value(name, link), _COLUMNS[name]
     if column.is_list:
-        # In any order.
-        return f" AND {stored}::{column.sql_type} @> {wanted} AND {stored}::{column.sql_type} <@ {wanted}"
-    return f" AND {stored} IS NOT DISTINCT FROM {wanted}"
+        return frozenset(value)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if column.is_json else value
 
 
-def _value(column: Column, link: Link) -> Any:
-    value = getattr(link, column.name)
-    if column.name in ("rules", "split"):
-        value = [{name: entry[name] for name in entry if name not in ("_id", "number")} for entry in value]
-    return stored_value(column, value)
+def _value(name: str, link: Link) -> Any:
+    value = getattr(link, name)
+    if name in _WITH_ENTRIES:
+        return [{part: entry[part] for part in entry if part not in ("_id", "number")} for entry in value]
+    return value

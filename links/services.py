@@ -68,7 +68,7 @@ def find_or_create_link(*, owner: Workspace, **fields: Any) -> tuple[Link, bool]
     link, given, addresses = _new_link(owner, **fields)
 
     def work() -> tuple[Link, bool]:
-        existing.lock_destination(link)
+        existing.lock_destinations([link])
         found = existing.find_equal(link, given)
         if found is not None:
             return found, False

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 # Seconds after which a wait fails. Generous: the machine may be busy.
-DEADLINE = 240
+DEADLINE = 30
 T = TypeVar("T")
 
 

@@ -39,11 +39,12 @@ from accounts.rights import (
     plans_without_request_limit,
 )
 from accounts.sessions.tokens import read_access_token
+from accounts.token_issuers.tokens import Refused, accept_token
 from common import instances
 from common.database import prepared_cursor, read_first, require_confirmed, text_array
 from common.http.current_request import AuthMethod
 from common.ids import parse_public_id
-from common.rest.envelope import WWW_AUTHENTICATE, KeyExpired
+from common.rest.envelope import WWW_AUTHENTICATE, KeyExpired, TokenRefused
 from limits.rates import Count, counting
 
 # The header that names the workspace in which the request acts.
@@ -89,7 +90,8 @@ _NO_KEY = "This endpoint takes a Bearer token from POST /api/auth/login, not an 
 class BearerAuthentication(BaseAuthentication):
     """``Authorization: Bearer <token>``, for browser front ends (RFC 6750; the scheme's case does not matter).
 
-    ``is_only_method``: the endpoint takes no key. A caller with a valid key gets a message that says so.
+    The token may be one of an issuer that a workspace names, which acts as a key. ``is_only_method``: the endpoint
+    takes no key. A caller with a valid key gets a message that says so.
     """
 
     via = AuthMethod.TOKEN
@@ -102,7 +104,10 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.startswith(KEY_PREFIXES) or token.startswith(KEY_PREFIXES):
             raise AuthenticationFailed(_NO_KEY if self._is_only_method else _MISPLACED_KEY)
         if scheme == "bearer":
-            caller = caller_of_access_token(token, request.META.get(_WORKSPACE))
+            workspace = request.META.get(_WORKSPACE)
+            caller = caller_of_access_token(token, workspace)
+            if caller is None and not self._is_only_method:
+                caller = caller_of_issued_token(token, workspace)
             if caller is None:
                 raise AuthenticationFailed("The token is not valid or has expired.")
             require_confirmed()
@@ -255,12 +260,13 @@ _COUNTED_OF_SCOPED = f"""
 SELECT int8send(key_workspace) FROM caller WHERE NOT is_expired AND key_plan <> ALL (%(unlimited)s::text[])
 UNION ALL {CHARGED_OWNER.format(workspace="key_workspace", source="current", plan="key_plan", account="account_id")}
 """  # noqa: S608 # composed of constants
+_FIND_ACCEPTED = f"SELECT {_KEY} FROM accounts_scopedkey WHERE id = %(key)s AND issuer IS NOT NULL"  # noqa: S608 # composed of constants
 # The membership is read with every request, so a member's key never has more than the member's current role. One of
 # the workspace has no member, and the role of an admin. The statement also records the use, as that of tokens does. It
 # saves three fifths of the processor time of reading or changing a link, and more of creating one, compared with the
 # ORM.
-CALLER_OF_SCOPED_KEY = f"""
-WITH key AS ({_FIND_SCOPED}), caller AS (
+_CALLER_OF_FOUND = f"""
+WITH key AS ({{found}}), caller AS (
     SELECT k.id AS key_id, k.public_id AS key_public_id, k.scopes, k.domain_id, k.only_own,
         k.expires_at IS NOT NULL AND k.expires_at <= statement_timestamp() AS is_expired,
         {", ".join(f"u.{name}" for name in _FIELDS)}, {", ".join(f"w.{name}" for name in COLUMNS)},
@@ -283,6 +289,8 @@ WITH key AS ({_FIND_SCOPED}), caller AS (
 ), count AS ({counting(_COUNTED_OF_SCOPED)})
 SELECT caller.*, requests, reset FROM caller LEFT JOIN {HIGHEST_COUNT} highest ON true
 """  # noqa: S608 # composed of constants
+CALLER_OF_SCOPED_KEY = _CALLER_OF_FOUND.format(found=_FIND_SCOPED)
+_CALLER_OF_TOKEN_OF_ISSUER = _CALLER_OF_FOUND.format(found=_FIND_ACCEPTED)
 _IS_SCOPED_KEY = f"""
 SELECT FROM ({_FIND_SCOPED}) k LEFT JOIN accounts_user u ON u.id = k.user_id WHERE k.user_id IS NULL OR u.is_active
 """
@@ -299,8 +307,32 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
     """
     unlimited = text_array(plans_without_request_limit())
     row = api_keys.read_row(CALLER_OF_SCOPED_KEY, key, unlimited=unlimited)
-    if row is None:
+    return None if row is None else _caller_of_row(row, workspace)
+
+
+def caller_of_issued_token(raw: str, workspace: str | None = None) -> Caller | None:
+    """The caller of a token of an issuer, which acts as a key of a workspace; None if it is another token.
+
+    It counts and is limited as this key. Raises TokenRefused or KeyExpired. ``workspace`` is as above.
+    """
+    named = None if workspace is None else parse_public_id(workspace)
+    try:
+        token = accept_token(raw, named, any_workspace=workspace is None)
+    except Refused:
+        raise TokenRefused from None
+    if token is None:
         return None
+    values = {"key": token.key, "unlimited": text_array(plans_without_request_limit())}
+    with prepared_cursor(may_lose=True) as cursor:
+        cursor.execute(_CALLER_OF_TOKEN_OF_ISSUER, values)
+        row = cursor.fetchone()
+    if row is None:
+        # The key, its member or its workspace has ended meanwhile, or the account is not active.
+        raise TokenRefused
+    return _caller_of_row(row, workspace)._replace(token=(token.issuer, token.subject))
+
+
+def _caller_of_row(row: Sequence[Any], workspace: str | None) -> Caller:
     *of_key, is_expired = row[:_OF_KEY]
     if is_expired:
         raise KeyExpired

@@ -21,12 +21,14 @@ class AuthMethod(StrEnum):
 class Actor(NamedTuple):
     """``account`` is the primary key. None: the service, a key of a workspace, or a caller without a credential.
 
-    ``key`` is the API id of the key with scopes, if the caller used one.
+    ``key`` is the API id of the key with scopes, if the caller used one. ``token`` has the issuer and the subject of
+    the token that acted as this key.
     """
 
     account: int | None
     via: AuthMethod
     key: UUID | None = None
+    token: tuple[str, str] | None = None
 
 
 class Trace(NamedTuple):

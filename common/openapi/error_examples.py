@@ -22,7 +22,7 @@ from common.errors import (
 )
 from common.http.urls import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
 from common.openapi.responses import Field, Representation, number, text
-from common.rest.envelope import KeyExpired, as_service_error, error_body
+from common.rest.envelope import KeyExpired, TokenRefused, as_service_error, error_body
 from common.rest.unknown_fields import Handling, SerializerType
 
 
@@ -106,6 +106,7 @@ _BAD_DESTINATIONS = (
 )
 NO_CREDENTIAL = exceptions.NotAuthenticated()
 KEY_EXPIRED = KeyExpired()
+TOKEN_REFUSED = TokenRefused()
 _ALWAYS = (TooManyRequests(30, limit=600, window=60), Unavailable())
 
 

@@ -42,6 +42,7 @@ from common.openapi.document import (
 from common.openapi.error_examples import (
     KEY_EXPIRED,
     NO_CREDENTIAL,
+    TOKEN_REFUSED,
     bad_bodies,
     error_responses,
     unknown_field,
@@ -322,6 +323,7 @@ def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exce
     role = access.role
     if name in view.access and view.takes_keys:
         yield KEY_EXPIRED
+        yield TOKEN_REFUSED
         yield from _errors_of_keys(access)
     if role is not None:
         yield WorkspaceNotFound()

@@ -92,7 +92,7 @@ class ApiViewSet(ViewSet):
         if authenticator is not None:
             key = None if caller.key is None else caller.key.public_id
             account = None if caller.account is None else caller.account.pk
-            who = Actor(account, authenticator.via, key)
+            who = Actor(account, authenticator.via, key, caller.token)
         self.request_stack.callback(actor.reset, actor.set(who))
 
     def check_throttles(self, request: Request) -> None:

@@ -206,15 +206,28 @@ def invalid(exc: exceptions.ValidationError) -> InvalidFields:
     return InvalidFields(errors, more=more)
 
 
-class KeyExpired(exceptions.AuthenticationFailed):
+class CredentialRefused(exceptions.AuthenticationFailed):
     """A subclass of DRF's exception, so that the request is counted before it is refused."""
 
+    code: str
+
+
+class KeyExpired(CredentialRefused):
     code = "key_expired"
     default_detail = "The API key has expired."
 
 
+class TokenRefused(CredentialRefused):
+    """The same for every reason: the owner of the workspace knows the issuer, and nobody else needs to."""
+
+    code = "token_refused"
+    default_detail = "No workspace accepts this token, or it is not valid now."
+
+
 def _from_drf(exc: exceptions.APIException) -> ServiceError:
-    code = exc.code if isinstance(exc, KeyExpired) else DRF_CODES.get(exc.status_code, ServiceError.code)
+    code = (
+        exc.code if isinstance(exc, CredentialRefused) else DRF_CODES.get(exc.status_code, ServiceError.code)
+    )
     error = ServiceError(str(exc.detail), code=code)
     error.status = exc.status_code
     return error

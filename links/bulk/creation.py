@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from accounts.callers import require_scope
 from accounts.caps import charged_workspaces
 from accounts.models import User, Workspace
-from accounts.rights import links_per_month
-from common.errors import FieldError, InvalidFields, ServiceError
+from accounts.rights import Scope, links_per_month
+from common.errors import ServiceError
 from common.host import cache_versions
 from common.http.short_urls import BASE_ID
 from common.http.urls import Destination
@@ -22,6 +23,7 @@ from common.ids import parse_public_id
 from domains.models import Domain
 from links import rules
 from links.errors import require_usable
+from links.existing import refuse_password
 from links.key_limits import chosen_domain
 from links.models import UtmTemplate
 from links.routing.addresses import addresses_of, refuse_own_addresses
@@ -29,8 +31,6 @@ from links.storage.insert import Claimed, Draft, Refusals, insert_links, refusal
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
 from links.storage.unique_values import with_free_values
 from links.utm_templates.services import Templates
-
-SINGLE_ONLY = "Only a creation of a single link can look for one that exists."
 
 
 class Drafting:
@@ -57,8 +57,10 @@ class Drafting:
         Raises the errors of a single creation, except for those that depend on the rows of other links.
         """
         remaining = self._templates.apply(fields)
-        if remaining.pop("find_if_exists", False):
-            raise InvalidFields([FieldError("findIfExists", "single_only", SINGLE_ONLY)])
+        is_looked_for = remaining.pop("find_if_exists", False)
+        if is_looked_for:
+            require_scope(self._owner, Scope.URLS_READ)
+            refuse_password(remaining)
         domain_id = remaining.pop("domain_id", None)
         if self._owner.key is not None:
             domain_id = self._default_domain if domain_id is None else chosen_domain(self._owner, domain_id)
@@ -81,6 +83,8 @@ class Drafting:
             addresses,
             **imported,
         )
+        if is_looked_for:
+            draft.given = frozenset(remaining)
         if draft.link.custom_code == draft.short_code:
             draft.link.custom_code = None
         draft.aliases = tuple(code for code in dict.fromkeys(aliases) if code not in draft.chosen_codes)

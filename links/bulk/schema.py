@@ -117,8 +117,12 @@ describe_bulk = describe(
         "createUrls",
         f"Create up to {MAX_ITEMS} short links.",
         _RETURNS,
-        description=_EACH,
-        examples=[{"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]}],
+        description=f"{_EACH} With `findIfExists`, an item that equals a link, or an earlier item, has the status 200"
+        " and this link.",
+        examples=[
+            {"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]},
+            {"urls": [{"originalUrl": "https://example.com/", "findIfExists": True}]},
+        ],
         errors=[invalid("urls"), admission.TOO_MANY_CALLS],
     ),
     bulk_update=Operation(

@@ -6,9 +6,9 @@ group of links with rules or a split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import orjson
@@ -22,7 +22,8 @@ from common.host import cache_versions
 from common.ids import parse_public_id
 from common.rest.envelope import ResponseWarning, error_body, shown_warnings
 from links import rules
-from links.bulk.creation import Drafting, store_drafts
+from links.bulk.creation import Drafting
+from links.bulk.finding import find_or_store
 from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of, turn_into_aliases
 from links.errors import CodeTaken, url_not_found
 from links.key_limits import condition_of
@@ -30,6 +31,7 @@ from links.models import Link
 from links.selectors import reload_bans
 from links.storage.columns import CHANGEABLE, Column, is_plain, statement_groups
 from links.storage.deletion import delete_locked_links
+from links.storage.insert import Draft
 from links.storage.unique_values import refused_values, unique_values, with_free_values
 from links.storage.update import Columns, RouteChange, changed_columns_of_each
 from links.utm_templates.services import Templates
@@ -56,6 +58,7 @@ def results_of_items(
     done: str,
     warnings: Mapping[int, list[ResponseWarning]] | None = None,
     status: int = 200,
+    found: Container[int] = (),
     name: str = "index",
     first: int = 0,
     **extra: Any,
@@ -64,7 +67,8 @@ def results_of_items(
 
     An error has the body that a single call would return.
 
-    ``warnings`` are those of the successful items, by position.
+    ``warnings`` are those of the successful items, by position. ``found`` are the positions of those that were done
+    already.
 
     Once the response contains MAX_ERRORS field errors, each further failed item shows only its first; likewise for
     warnings.
@@ -80,7 +84,7 @@ def results_of_items(
             result: dict[str, Any] = {
                 name: position + first,
                 "success": True,
-                "status": status,
+                "status": 200 if position in found else status,
                 "url": show(position, outcome),
             }
             if warnings and (noted := warnings.get(position)):
@@ -104,13 +108,26 @@ ORDER BY l.id FOR UPDATE
 """
 
 
+class Creations(NamedTuple):
+    """``found`` has the positions of the links that existed already, or that an earlier item created."""
+
+    verdicts: list[Verdict]
+    found: set[int]
+
+
 def create_links(
     *, owner: Workspace, creator: User | None = None, items: Iterable[Mapping[str, Any] | ServiceError]
-) -> list[Verdict]:
-    """Create a link from each item: the fields of a single creation, or the error of an earlier validation."""
+) -> Creations:
+    """Create a link from each item: the fields of a single creation, or the error of an earlier validation.
+
+    An item that looks for a link may find one instead.
+    """
     drafting = Drafting(owner, creator)
-    stored = store_drafts(owner, [_attempt(item, drafting.draft) for item in items])
-    return [result if isinstance(result, ServiceError) else result.link for result in stored]
+    outcomes = find_or_store(owner, [_attempt(item, drafting.draft) for item in items])
+    return Creations(
+        [outcome.link if isinstance(outcome, Draft) else outcome for outcome in outcomes],
+        {position for position, outcome in enumerate(outcomes) if isinstance(outcome, Link)},
+    )
 
 
 def update_links(*, owner: Workspace, items: Iterable[Mapping[str, Any] | ServiceError]) -> list[Verdict]:

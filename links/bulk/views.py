@@ -69,13 +69,22 @@ class BulkViewSet(ApiViewSet):
     def bulk_create(self, request: Request) -> dict[str, Any]:
         reader = ItemReader(self.handling, BulkCreateSerializer)
         items = reader.read(CreateLinkSerializer(), self.read_body()["urls"])
-        outcomes = bulk.create_links(owner=workspace_of(request), creator=author_of(request), items=items)
+        outcomes, found = bulk.create_links(
+            owner=workspace_of(request), creator=author_of(request), items=items
+        )
+
+        def brief(position: int, link: Link) -> Mapping[str, Any]:
+            # A link that an earlier item has created has no counter yet.
+            is_older = position in found and "counter" in link._state.fields_cache
+            return (representations.found_link if is_older else representations.created_link)(link)
+
         return bulk.results_of_items(
             outcomes,
-            self._shown(outcomes, lambda _, link: representations.created_link(link)),
-            done="created",
+            self._shown(outcomes, brief),
+            done="created or found" if found else "created",
             warnings=reader.warnings,
             status=201,
+            found=found,
         )
 
     @action(detail=False, methods=["post"], url_path="bulk-update", parser_classes=[BulkParser])

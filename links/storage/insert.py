@@ -62,6 +62,8 @@ class Draft:
     created_at: datetime | None = None
     clicks: int = 0
     collisions: int = 0
+    # The given fields by which an equal link is looked for. None: the link is always new.
+    given: frozenset[str] | None = None
 
     @property
     def chosen_codes(self) -> list[str]:

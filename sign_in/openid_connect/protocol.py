@@ -18,12 +18,12 @@ from django.conf import settings
 from django.core.cache import cache
 from django.urls import reverse
 
+from common.jwks import Keys, find_key, read_keys
 from sign_in.openid_connect.conversations import Conversation, ProviderFailed, converse
 from sign_in.safe_urls import is_secure_url
 
 # Asymmetric ones only: nobody but the provider has a key that signs.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-_KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 CACHE_SECONDS = 600
 # A failed request for the description is not repeated sooner, so that logins in the meantime wait for nothing.
 FAILURE_SECONDS = 5
@@ -213,9 +213,9 @@ def _verify(
 
 def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str, Any]) -> jwt.PyJWK:
     """The key that signed. If the known ones lack it, the provider may have replaced them."""
-    known: list[dict[str, str]] | None = cache.get(cache_key("keys"))
+    known: Keys | None = cache.get(cache_key("keys"))
     if known is not None:
-        key = _find_key(known, header)
+        key = find_key(known, header)
         if key is not None:
             return key
         if not cache.add(cache_key("new keys"), True, NEW_KEYS_SECONDS):
@@ -226,7 +226,7 @@ def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str
     if answer.status != HTTPStatus.OK:
         raise ProviderFailed(f"The identity provider refused its keys with status {answer.status}.")
     keys = _read_keys(answer.body)
-    key = _find_key(keys, header)
+    key = find_key(keys, header)
     cache.set(cache_key("keys"), keys, CACHE_SECONDS)
     if key is None:
         raise ProviderFailed(
@@ -235,25 +235,11 @@ def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str
     return key
 
 
-def _read_keys(body: dict[str, Any]) -> list[dict[str, str]]:
-    """Their texts: no key that is accepted has other members, and these may be nested too deeply for the cache."""
-    listed = body.get("keys")
-    if not isinstance(listed, list) or not all(isinstance(key, dict) for key in listed):
-        raise ProviderFailed("The identity provider's list of keys is malformed.")
-    return [{name: value for name, value in key.items() if isinstance(value, str)} for key in listed]
-
-
-def _find_key(keys: list[dict[str, str]], header: dict[str, Any]) -> jwt.PyJWK | None:
-    """Find the key by its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
-    fitting = [
-        key
-        for key in keys
-        if key.get("use", "sig") == "sig"
-        and key.get("alg", header["alg"]) == header["alg"]
-        and ("kid" not in header or key.get("kid") == header["kid"])
-        and key.get("kty") == _KEY_TYPES[header["alg"][:2]]
-    ]
-    return jwt.PyJWK(fitting[0], header["alg"]) if len(fitting) == 1 else None
+def _read_keys(body: dict[str, Any]) -> Keys:
+    try:
+        return read_keys(body)
+    except ValueError:
+        raise ProviderFailed("The identity provider's list of keys is malformed.") from None
 
 
 def _logout_address(config: dict[str, Any], client: Client, identity_token: str) -> str | None:

@@ -11,6 +11,14 @@ from typing import Any
 # A name that never resolves (RFC 2606), because checks of destinations and webhooks call it.
 ADDRESS = "https://destination.example/"
 UNKNOWN = "019a0000-0000-7000-8000-000000000000"
+# A public key; nobody has the private one.
+JWK = {
+    "kty": "EC",
+    "crv": "P-256",
+    "kid": "2026-11",
+    "x": "AlylzuJ4hmdxxYfyVmYYQ7Tmx85hbdqUNAxk3rKLdJ8",
+    "y": "llke7EnRUNnhKZWLBeht8P4_VeoX5xyi9_oMjhdye0g",
+}
 NEW_PASSWORD = "battery staple correct"
 
 
@@ -57,6 +65,23 @@ WALK = [
     step("updateKey", "$key", body={"name": "Nightly import"}),
     step("rotateKey", "$key", body={"graceSeconds": 60}, save={"key": "data.key._id"}),
     step("deleteKey", "$key"),
+    step(
+        "createTokenIssuer",
+        body={
+            "name": "Cluster",
+            "issuer": "https://kubernetes.default.svc.cluster.local",
+            "audience": ADDRESS,
+            "subject": "system:serviceaccount:jobs:*",
+            "jwks": {"keys": [JWK]},
+            "scopes": ["urls:read"],
+        },
+        save={"tokenIssuer": "data.issuer._id"},
+    ),
+    step("listTokenIssuers"),
+    step("iterateTokenIssuers"),
+    step("getTokenIssuer", "$tokenIssuer"),
+    step("updateTokenIssuer", "$tokenIssuer", body={"name": "Clusters"}),
+    step("deleteTokenIssuer", "$tokenIssuer"),
     # Links.
     step("updateEventFeed", body={"types": ["link.created"]}),
     step("getEventFeed"),

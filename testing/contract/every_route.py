@@ -25,6 +25,7 @@ WITH_A_TOKEN_ONLY = {
     "/api/auth/me/export",
     *("/api/auth/logout", "/api/auth/sessions", "/api/auth/sessions/{id}"),
     *("/api/invitations/{token}/accept", "/api/keys", "/api/keys/{id}", "/api/keys/{id}/rotate"),
+    *("/api/token-issuers", "/api/token-issuers/{id}"),
 }
 
 

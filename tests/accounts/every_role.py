@@ -15,7 +15,9 @@ from accounts.invitations import invite
 from accounts.models import Workspace
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
+from accounts.token_issuers.services import create_issuer
 from domains.models import Domain
+from domains.representations import EXAMPLE_JWK
 from testing.accounts.accounts import account
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
@@ -25,6 +27,14 @@ from testing.error_bodies import without_request_id
 
 LINK = {"originalUrl": "https://example.com/"}
 WEBHOOK = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/hooks"}
+TOKEN_ISSUER = {
+    "name": "Deploy",
+    "issuer": "https://issuer.example",
+    "audience": "https://sho.rt",
+    "subject": "repo:acme/site:*",
+    "jwks": {"keys": [EXAMPLE_JWK]},
+    "scopes": ["urls:read"],
+}
 # Looks like an id, so that statements with it equal those with an unknown one.
 TAG = "01890000-0000-7000-8000-00000000cafe"
 _VALUES = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\\x[0-9a-f]+|\d+")
@@ -86,6 +96,11 @@ TABLE = {
     "PATCH /api/keys/{id}": Row(VIEWER, 200, {"name": "Renamed"}),
     "DELETE /api/keys/{id}": Row(VIEWER, 200, {}),
     "POST /api/keys/{id}/rotate": Row(VIEWER, 200, {}),
+    "GET /api/token-issuers": Row(ADMIN, 200),
+    "POST /api/token-issuers": Row(ADMIN, 201, TOKEN_ISSUER),
+    "GET /api/token-issuers/{id}": Row(ADMIN, 200),
+    "PATCH /api/token-issuers/{id}": Row(ADMIN, 200, {"name": "Renamed"}),
+    "DELETE /api/token-issuers/{id}": Row(ADMIN, 200, {}),
     "GET /api/urls": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/urls": Row(EDITOR, 201, LINK, scope=Scope.URLS_WRITE),
     "GET /api/urls/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
@@ -280,7 +295,13 @@ def join(site: Site, role: Role) -> Site:
     workspace = Workspace.objects.get(name="Team")
     add_member(workspace, site.member, role)
     key = scoped_key(workspace, site.member.user, Scope.URLS_READ).key
-    return site._replace(ids=site.ids | {"keys": str(key.public_id)})
+    issuer = create_issuer(
+        workspace=workspace,
+        creator=workspace.members.get(role=Role.OWNER, user__email="alice@example.com").user,
+        **{**TOKEN_ISSUER, "subject": "repo:acme/site:pull_request"},
+    )
+    ids = {"keys": str(key.public_id), "token-issuers": str(issuer.public_id)}
+    return site._replace(ids=site.ids | ids)
 
 
 FOR_EVERY_ROW = for_each("name", sorted(TABLE))

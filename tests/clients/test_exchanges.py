@@ -95,12 +95,12 @@ KEY = "sl_live_abc"
 Came = list[tuple[dict[str, Any], list[Request]]]
 
 
-def came_of(drive: Driver, *cases: tuple[Step, list[Answer | None]]) -> Came:
+def came_of(drive: Driver, *cases: tuple[Step, list[Answer | None]], key: str = KEY) -> Came:
     """What comes of each step, and the requests that its server got."""
     with ExitStack() as stack:
         servers = [stack.enter_context(scripted(answers)) for _, answers in cases]
         steps = [(server.url, each) for server, (each, _) in zip(servers, cases, strict=True)]
-        came = drive(steps, {"apiKey": KEY})
+        came = drive(steps, {"apiKey": key})
         for each in came:
             del each["call"]
         return [(each, server.requests) for each, server in zip(came, servers, strict=True)]
@@ -123,6 +123,12 @@ def test_calls_are_repeated_only_if_that_is_safe_and_soon(sort: str, drive: Driv
         assert {request.headers["x-api-key"] for request in requests} == {KEY}
         assert all(request.headers["user-agent"].startswith("shortener-client-") for request in requests)
     assert differences == []
+
+
+def test_a_token_that_acts_as_a_key_is_sent_as_a_token(drive: Driver) -> None:
+    [(answer, [request])] = came_of(drive, (step("getUrl", "a"), [DONE]), key="eyJ.a.b")
+    assert (answer, request.headers["authorization"]) == (OK, "Bearer eyJ.a.b")
+    assert "x-api-key" not in request.headers
 
 
 def test_iterations_follow_links_then_cursors_then_numbers(drive: Driver) -> None:

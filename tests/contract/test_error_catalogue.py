@@ -88,7 +88,7 @@ def test_every_response_lists_the_codes_of_its_examples(described: dict[str, Any
         for status, response in responses.items()
         if status >= "400"
     }
-    assert codes["401"] == ["key_expired", "not_authenticated"]
+    assert codes["401"] == ["key_expired", "not_authenticated", "token_refused"]
     assert codes["409"] == [
         *("code_reserved", "code_taken", "domain_not_active", "external_id_taken", "idempotency_in_progress"),
     ]

@@ -52,6 +52,11 @@ DOCUMENTED = {
     ("PATCH", "/api/keys/{id}"),
     ("DELETE", "/api/keys/{id}"),
     ("POST", "/api/keys/{id}/rotate"),
+    ("GET", "/api/token-issuers"),
+    ("POST", "/api/token-issuers"),
+    ("GET", "/api/token-issuers/{id}"),
+    ("PATCH", "/api/token-issuers/{id}"),
+    ("DELETE", "/api/token-issuers/{id}"),
     ("GET", "/api/urls"),
     ("POST", "/api/urls"),
     ("GET", "/api/urls/{id}"),
@@ -157,6 +162,7 @@ LARGE_BODIES = {
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views", "/api/tag"),
+    "/api/token-issuers",
     *("/api/utm-templates", "/api/events", "/api/requests"),
     # All paths begin with the root.
     *(DOCUMENTATION - {"/api/"}),

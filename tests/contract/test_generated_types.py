@@ -110,6 +110,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("UpdateAccountRequest", "ChangePasswordRequest"),
         *("CreateWorkspaceRequest", "UpdateWorkspaceRequest", "UpdateMemberRequest", "InviteRequest"),
         *("CreateKeyRequest", "UpdateKeyRequest", "RotateKeyRequest", "MoveRequest"),
+        *("CreateTokenIssuerRequest", "UpdateTokenIssuerRequest", "JwksRequest", "JwkRequest"),
         *(
             "CreateUtmTemplateRequest",
             "UpdateUtmTemplateRequest",

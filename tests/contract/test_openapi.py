@@ -115,6 +115,8 @@ def test_credentials(described: dict[str, Any]) -> None:
         "/api/keys": [{"bearerAuth": []}],
         "/api/keys/{id}": [{"bearerAuth": []}],
         "/api/keys/{id}/rotate": [{"bearerAuth": []}],
+        "/api/token-issuers": [{"bearerAuth": []}],
+        "/api/token-issuers/{id}": [{"bearerAuth": []}],
     }
     for path, method, operation in operations(described):
         either: list[dict[str, list[str]]] = [{"ApiKeyAuth": []}, {"bearerAuth": []}]
@@ -229,7 +231,9 @@ def test_creating_operations_describe_the_idempotency_key(described: dict[str, A
     created_many = {"/api/urls/bulk", "/api/urls/import"}
     # Their responses have a secret, which no stored response repeats.
     shown_once = {"/api/keys", "/api/workspaces/{id}/invitations"}
-    assert named == (created | created_many) - shown_once
+    # A second one with the same fields is refused.
+    once = {"/api/token-issuers"}
+    assert named == (created | created_many) - shown_once - once
     for path in named:
         responses = described["paths"][path]["post"]["responses"]
         assert "Idempotent-Replayed" in responses["200" if path in created_many else "201"]["headers"]

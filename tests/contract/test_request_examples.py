@@ -11,6 +11,8 @@ from rest_framework.test import APIClient
 
 from accounts.rights import Role
 from accounts.services import NewAccount
+from accounts.token_issuers import services
+from accounts.token_issuers.services import create_issuer
 from testing.accounts.accounts import PASSWORD, account
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, team
@@ -60,7 +62,11 @@ def replaced(value: Any, placeholders: Placeholders) -> Any:
 
 @pytest.fixture
 def own_values(
-    alice: NewAccount, api: APIClient, anonymous: APIClient, make_link: Callable[..., dict[str, Any]]
+    alice: NewAccount,
+    api: APIClient,
+    anonymous: APIClient,
+    make_link: Callable[..., dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[Example], Placeholders]:
     """Creates a link for each example, and returns the values for its path and placeholders."""
     credentials = {"email": alice.user.email, "password": PASSWORD}
@@ -69,6 +75,16 @@ def own_values(
     workspace = team(alice)
     member = add_member(workspace, account("member@example.com"), Role.VIEWER)
     key = scoped_key(alice.workspace, alice.user).key
+    monkeypatch.setattr(services, "fetch_keys", lambda issuer: [])
+    issuer = create_issuer(
+        workspace=alice.workspace,
+        creator=alice.user,
+        name="Deploy",
+        scopes=["urls:read"],
+        issuer="https://issuer.example",
+        audience="https://sho.rt",
+        subject="repo:acme/site:*",
+    )
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
     template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]
 
@@ -94,6 +110,7 @@ def own_values(
                 "domains": domain["_id"],
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
+                "token-issuers": str(issuer.public_id),
                 "views": view["_id"],
                 "utm-templates": template["_id"],
                 "qr-designs": design,

@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import ScopedKey
 from accounts.services import NewAccount
+from accounts.token_issuers.services import create_issuer
 from analytics.models import MissedCode
 from domains.models import Domain
 from events.webhooks.models import Delivery, Webhook
@@ -93,6 +94,17 @@ def lists(alice: NewAccount, api: APIClient, make_link: MakeLink) -> dict[str, W
     def change() -> None:
         api.put(f"/api/urls/{link['_id']}", {"title": str(next(numbers))})
 
+    def add_issuer() -> None:
+        create_issuer(
+            workspace=owner,
+            creator=alice.user,
+            name="Deploy",
+            scopes=["urls:read"],
+            issuer="https://issuer.example",
+            audience="https://sho.rt",
+            subject=str(next(numbers)),
+        )
+
     def delete_newest(objects: Any) -> Callable[[], None]:
         return lambda: objects.order_by("-pk").first().delete()
 
@@ -111,6 +123,14 @@ def lists(alice: NewAccount, api: APIClient, make_link: MakeLink) -> dict[str, W
             "keys",
             "_id",
             lambda: scoped_key(owner, alice.user),
+            delete_newest(ScopedKey.objects),
+            takes_token=True,
+        ),
+        "token issuers": Walked(
+            "/api/token-issuers",
+            "issuers",
+            "_id",
+            add_issuer,
             delete_newest(ScopedKey.objects),
             takes_token=True,
         ),
@@ -139,7 +159,16 @@ def lists(alice: NewAccount, api: APIClient, make_link: MakeLink) -> dict[str, W
 
 
 NAMES = (
-    *("domains", "keys", "tag changes", "tags", "tags, backward", "tags by links", "tags by links, falling"),
+    *(
+        "domains",
+        "keys",
+        "token issuers",
+        "tag changes",
+        "tags",
+        "tags, backward",
+        "tags by links",
+        "tags by links, falling",
+    ),
     *("codes", "deleted links", "unknown codes", "deliveries", "history", "audit"),
 )
 

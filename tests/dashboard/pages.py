@@ -14,6 +14,7 @@ from accounts.request_log.store import write as write_log
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import start_session
+from accounts.token_issuers.services import create_issuer
 from domains.models import Domain, DomainStatus
 from events.types import EventType
 from events.webhooks.models import Delivery, DeliveryStatus, Format, Webhook
@@ -66,7 +67,7 @@ PAGES = {
     "palette": DashboardPage("/dashboard/", "tr[data-link]", unfolded="[role=option]", key="Control+k"),
     "history": DashboardPage("/dashboard/history", "[data-change]"),
     "history of a link": DashboardPage("/dashboard/links/{link}/history", "[data-change]"),
-    "keys of the API": DashboardPage("/dashboard/keys", "[data-key]"),
+    "keys of the API": DashboardPage("/dashboard/keys", "[data-key]", unfolded="[data-issuer]"),
     "requests of keys": DashboardPage("/dashboard/keys/requests", "[data-request]"),
     "webhooks": DashboardPage("/dashboard/webhooks", "[data-webhook]"),
     "webhook": DashboardPage(
@@ -136,6 +137,16 @@ def fill_account(owner: NewAccount, texts: list[str]) -> dict[str, str]:
         not_found_url=f"https://example.com/?{texts[0]}",
     )
     create_key(workspace=owner.workspace, creator=owner.user, name=texts[0][:100], scopes=[Scope.URLS_READ])
+    create_issuer(
+        workspace=owner.workspace,
+        creator=owner.user,
+        name=texts[0][:100],
+        scopes=[Scope.URLS_WRITE],
+        issuer="https://issuer.example",
+        audience="https://sho.rt",
+        subject=texts[0][:500],
+        jwks={"keys": []},
+    )
     write_log(
         [Entry(owner.workspace.pk, None, "GET", "/api/urls/{id}", 404, "not_found", "request", 1.5, 0.0)]
     )

@@ -38,7 +38,11 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('accounts_scopedkey', 'expiresAt', '{expires_at}', 'moment'),
     ('accounts_scopedkey', 'domainId', '{domain_id}', 'domain'),
     ('accounts_scopedkey', 'scopes', '{scopes}', 'scopes'),
-    ('accounts_scopedkey', 'belongsTo', '{user_id}', 'member or workspace');
+    ('accounts_scopedkey', 'belongsTo', '{user_id}', 'member or workspace'),
+    ('accounts_scopedkey', 'issuer', '{issuer}', 'present'),
+    ('accounts_scopedkey', 'audience', '{audience}', 'present'),
+    ('accounts_scopedkey', 'subject', '{subject}', 'present'),
+    ('accounts_scopedkey', 'jwks', '{jwks}', 'present');
 
 -- Writes a row of the history in the caller's transaction. By default, its author is that of the transaction, and its
 -- time is that of the statement.
@@ -48,11 +52,12 @@ CREATE FUNCTION accounts_record_change(
     changed_at timestamptz DEFAULT statement_timestamp()
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO accounts_change (owner_id, object_id, action, before, after, actor_id, via, key_id, request_id, changed_at)
-    VALUES (
+    INSERT INTO accounts_change (
+        owner_id, object_id, action, before, after, actor_id, via, key_id, token_issuer, token_subject, request_id, changed_at
+    ) VALUES (
         owner, object, action, before, after,
         (author ->> 'actor')::bigint, coalesce(author ->> 'via', 'service'), (author ->> 'key')::uuid,
-        coalesce(author ->> 'request', ''), changed_at
+        author -> 'token' ->> 0, author -> 'token' ->> 1, coalesce(author ->> 'request', ''), changed_at
     );
 END $$;
 
@@ -70,7 +75,8 @@ DECLARE
     value jsonb := record -> named.columns[1];
 BEGIN
     CASE named.form
-    WHEN 'plain' THEN
+    -- A new row without the value does not record it.
+    WHEN 'plain', 'present' THEN
         RETURN value;
     -- Only whether there is a value.
     WHEN 'secret' THEN
@@ -119,7 +125,7 @@ BEGIN
         SELECT coalesce(jsonb_object_agg(named.name, accounts_shown(named, record, false)), '{}')
         FROM accounts_historyname named
         WHERE named.table_name = of_table AND (names IS NULL OR named.name = ANY (names))
-            AND (named.form <> 'secret' OR record -> named.columns[1] <> 'null')
+            AND (named.form NOT IN ('secret', 'present') OR record -> named.columns[1] <> 'null')
     );
 END $$;
 

@@ -40,6 +40,7 @@ def test_a_key_is_created_and_shown_once(alice: NewAccount, bearer: APIClient) -
         "lastUsedAt": None,
         "graceUntil": None,
         "createdAt": key["createdAt"],
+        "issuer": None,
         "belongsTo": "member",
         "creator": {
             "_id": str(alice.user.public_id),

@@ -1,29 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from ipaddress import ip_network
-from pathlib import Path
-
 import pytest
 from pytest_django.fixtures import Settings
 
-from common.outbound.connections import tls_context
 from testing.domains.resolution import dns as dns
-from testing.outbound.certificates import Authority
+from testing.outbound.fixtures import authority as authority
+from testing.outbound.fixtures import loopback_networks as loopback_networks
 
 
 @pytest.fixture
-def loopback(settings: Settings) -> None:
-    """Requests may go to servers of the test."""
-    settings.OUTBOUND_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
+def loopback(settings: Settings, loopback_networks: None) -> None:
+    """Requests may go to servers of the test, also without TLS."""
     settings.OUTBOUND_PLAIN_HTTP = True
-
-
-@pytest.fixture
-def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Authority]:
-    """An authority whose certificates requests trust."""
-    authority = Authority(tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    tls_context.cache_clear()
-    yield authority
-    tls_context.cache_clear()

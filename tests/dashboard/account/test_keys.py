@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -13,6 +14,7 @@ from accounts.models import ScopedKey
 from accounts.request_log.store import Entry, write
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
+from domains.representations import EXAMPLE_JWK
 from testing.accounts.accounts import key_status
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, team
@@ -82,6 +84,41 @@ def test_a_key_is_created_with_scopes_and_shown_once(
     assert (key.name, key.domain_id, key.only_own) == ("Nightly import", domain.pk, True)
     assert key.expires_at is not None
     assert key_status(text) == 200
+
+
+def test_an_admin_adds_and_removes_a_token_issuer(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
+    workspace = team(alice)
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/keys?workspace={workspace.public_id}")
+        expect(page.get_by_text(f"X-Workspace: {workspace.public_id}")).to_be_visible()
+        page.get_by_role("button", name="Add a token issuer").click()
+        form = page.locator("form:has([name=subject])")
+        expect(form.get_by_label("Move links to other workspaces")).to_have_count(0)
+        form.get_by_label("Name of the program").fill("Deploy")
+        form.get_by_label("Issuer", exact=True).fill("https://issuer.example")
+        form.get_by_label("Subject").fill("repo:*")
+        form.get_by_text("The service cannot reach the issuer").click()
+        form.get_by_label("Public keys").fill("{")
+        form.get_by_role("button", name="Add").click()
+        expect(form.get_by_role("alert")).to_have_text("This is not valid JSON.")
+        form.get_by_label("Public keys").fill(json.dumps({"keys": [EXAMPLE_JWK]}))
+        form.get_by_role("button", name="Add").click()
+        expect(form.get_by_role("alert")).to_contain_text("Before the first *")
+        form.get_by_label("Subject").fill("repo:acme/site:*")
+        form.get_by_role("button", name="Add").click()
+        row = page.locator("[data-issuer]")
+        expect(row).to_contain_text("repo:acme/site:*")
+        expect(row).to_contain_text("Create, change and delete links")
+        expect(page.locator("[data-key]")).to_have_count(0)
+        expect(row).to_contain_text(f"https://issuer.example → {address}")
+        page.get_by_role("button", name="Delete the token issuer Deploy").click()
+        confirm(page, "Delete")
+        expect(page.get_by_text("No token issuers yet.")).to_be_visible()
+        assert visit.errors(400) == []
+    assert ScopedKey.objects.count() == 0
 
 
 def test_a_refused_combination_names_its_reason(signed_in: Callable[..., Any], address: str) -> None:

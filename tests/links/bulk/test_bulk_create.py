@@ -15,8 +15,8 @@ from accounts.services import NewAccount
 from bans.services import ban_host
 from common.http.urls import canonical_destination
 from domains.models import Domain
-from links.bulk.creation import Drafting
-from links.bulk.services import create_links, store_drafts
+from links.bulk.creation import Drafting, store_drafts
+from links.bulk.services import create_links
 from links.models import Code, Link
 from testing.accounts.accounts import key_client
 from testing.links.drawn_codes import draw_codes
@@ -235,7 +235,7 @@ def test_concurrent_calls_give_each_code_to_one_link(alice: NewAccount, stranger
     same_codes = [{"destination": DESTINATION, "custom_code": f"race{n}"} for n in range(200)]
 
     def create(owner: Workspace, items: list[dict[str, Any]]) -> list[Any]:
-        return create_links(owner=owner, items=items)
+        return create_links(owner=owner, items=items).verdicts
 
     verdicts = at_once(
         [

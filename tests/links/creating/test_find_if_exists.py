@@ -163,13 +163,6 @@ def test_bad_searches_create_nothing(fields: dict[str, Any], field: str, code: s
     assert (error["field"], error["code"], Link.objects.count()) == (field, code, 0)
 
 
-def test_items_of_bulk_calls_look_for_nothing(api: APIClient) -> None:
-    urls = [{"originalUrl": URL, "findIfExists": True}, {"originalUrl": URL, "findIfExists": False}]
-    refused, created = api.post("/api/urls/bulk", {"urls": urls}).json()["data"]["results"]
-    assert (refused["status"], refused["errors"][0]["code"]) == (400, "single_only")
-    assert (created["status"], Link.objects.count()) == (201, 1)
-
-
 @pytest.mark.django_db(transaction=True)
 def test_parallel_searches_make_one_link(api: APIClient) -> None:
     def status(number: int) -> tuple[int, str]:

@@ -114,9 +114,12 @@ export class Exchange {
 
 function credentials(call: Call, { apiKey, token, workspace }: Settings): Record<string, string> {
   if (call.credential === "none") return {};
-  const bearer = token !== null && (call.credential === "token" || apiKey === null);
+  const usesToken = token !== null && (call.credential === "token" || apiKey === null);
+  const credential = usesToken ? token : apiKey;
+  // A token of an issuer, which acts as a key, may be given as one.
+  const bearer = usesToken || apiKey?.startsWith("eyJ");
   return {
-    ...(bearer ? { Authorization: `Bearer ${token}` } : apiKey !== null ? { "X-API-Key": apiKey } : {}),
+    ...(credential === null ? {} : bearer ? { Authorization: `Bearer ${credential}` } : { "X-API-Key": credential }),
     ...(workspace !== null ? { "X-Workspace": workspace } : {}),
   };
 }

@@ -6,6 +6,7 @@ import { call } from "../../core/api.js";
 /** @typedef {Schemas["NewKey"]} NewKey */
 /** @typedef {Schemas["Scope"]} Scope */
 /** @typedef {Schemas["CreateKeyRequest"]} KeyFields */
+/** @typedef {Schemas["TokenIssuer"]} Issuer */
 /** @typedef {Schemas["RequestLogEntry"]} LogEntry */
 
 const PAGE_LENGTH = 100;
@@ -16,12 +17,35 @@ const PAGE_LENGTH = 100;
  * @returns {Promise<{keys: Key[], hasMore: boolean}>}
  */
 export async function listKeys(pages) {
-    const numbers = Array.from({ length: pages }, (_, index) => index + 1);
-    const listed = await Promise.all(
-        numbers.map(page => call("GET", "/keys", { query: { page, limit: PAGE_LENGTH } })),
-    );
+    const listed = await listPages("/keys", pages);
     return { keys: listed.flatMap(page => page.keys), hasMore: listed[0].pagination.pages > pages };
 }
+
+/**
+ * The newest token issuers, as many as this number of pages has.
+ * @param {number} pages
+ * @returns {Promise<{issuers: Issuer[], hasMore: boolean}>}
+ */
+export async function listIssuers(pages) {
+    const listed = await listPages("/token-issuers", pages);
+    return { issuers: listed.flatMap(page => page.issuers), hasMore: listed[0].pagination.pages > pages };
+}
+
+/**
+ * @param {string} path
+ * @param {number} pages
+ * @returns {Promise<any[]>}
+ */
+function listPages(path, pages) {
+    const numbers = Array.from({ length: pages }, (_, index) => index + 1);
+    return Promise.all(numbers.map(page => call("GET", path, { query: { page, limit: PAGE_LENGTH } })));
+}
+
+/** @param {Schemas["CreateTokenIssuerRequest"]} body */
+export const createIssuer = body => call("POST", "/token-issuers", { body });
+
+/** @param {string} id */
+export const deleteIssuer = id => call("DELETE", `/token-issuers/${id}`);
 
 /**
  * @param {KeyFields} body

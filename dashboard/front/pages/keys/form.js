@@ -33,6 +33,16 @@ export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, s
 /** They act in the name of a member. @type {Scope[]} */
 const SCOPES_OF_MEMBERS = ["members:write", "urls:move"];
 
+/**
+ * The chosen scopes that such a key can have, in the order of the list.
+ * @param {Set<Scope>} chosen
+ * @param {boolean} isWorkspaces
+ */
+export const orderedScopes = (chosen, isWorkspaces) =>
+    ROLES_OF_SCOPES.map(([scope]) => scope).filter(
+        scope => chosen.has(scope) && !(isWorkspaces && SCOPES_OF_MEMBERS.includes(scope)),
+    );
+
 /** The draft of a new key. */
 const DRAFT = "key";
 /** The default domain, with which every key works. */
@@ -48,7 +58,7 @@ export function KeyForm({ of: key, label, onSave }) {
     /** @type {Key | KeyFields | null} */
     const initial = useMemo(() => key ?? readDraft(DRAFT), []);
     const name = useSignal(initial?.name ?? "");
-    const scopes = useSignal(new Set(initial?.scopes ?? ["urls:read"]));
+    const scopes = useSignal(new Set(/** @type {Scope[]} */ (initial?.scopes ?? ["urls:read"])));
     const domainId = useSignal(initial?.domainId ?? "");
     const onlyOwn = useSignal(initial?.onlyOwn ?? false);
     const expiresAt = useSignal(initial?.expiresAt ?? "");
@@ -61,9 +71,7 @@ export function KeyForm({ of: key, label, onSave }) {
         event.preventDefault();
         const fields = {
             name: name.value,
-            scopes: ROLES_OF_SCOPES.map(([scope]) => scope).filter(
-                scope => scopes.value.has(scope) && !(isWorkspaces.value && SCOPES_OF_MEMBERS.includes(scope)),
-            ),
+            scopes: orderedScopes(scopes.value, isWorkspaces.value),
             ...(mayChooseOwner && isWorkspaces.value ? { belongsTo: /** @type {const} */ ("workspace") } : {}),
             domainId: domainId.value || null,
             onlyOwn: onlyOwn.value,
@@ -116,7 +124,7 @@ export function KeyForm({ of: key, label, onSave }) {
 }
 
 /** @param {{chosen: import("../../core/html.js").Signal<Set<Scope>>, isWorkspaces: boolean, error?: string}} properties */
-function Scopes({ chosen, isWorkspaces, error }) {
+export function Scopes({ chosen, isWorkspaces, error }) {
     /**
      * @param {Scope} scope
      * @param {boolean} isChosen

@@ -9,11 +9,14 @@ import { Secret } from "../../parts/secret.js";
 import { AccountHeading } from "../account/sections.js";
 import { createKey, listKeys } from "./endpoints.js";
 import { KeyForm } from "./form.js";
+import { Issuers } from "./issuers.js";
 import { KeyRow } from "./row.js";
 
 export function Page() {
     const pages = useSignal(1);
     const loaded = useLoaded(() => listKeys(pages.value), [pages.value]);
+    // The others have a section of their own.
+    const keys = loaded.value?.keys.filter(({ issuer }) => issuer === null);
     const shown = useSignal(/** @type {string | null} */ (null));
     /** @param {string} text */
     const show = text => {
@@ -36,9 +39,9 @@ export function Page() {
                 <div class="actions"><${Secret} value=${shown} /></div>`}
         </div>
         <${Pending} of=${loaded} />
-        ${loaded.value?.keys.length === 0 && html`<p>${t("apiKeys.none")}</p>`}
+        ${keys?.length === 0 && html`<p>${t("apiKeys.none")}</p>`}
         <ul class="cards">
-            ${loaded.value?.keys.map(
+            ${keys?.map(
                 key => html`<${KeyRow} key=${key._id} value=${key} onChange=${loaded.refresh} onNewKey=${show} />`,
             )}
         </ul>
@@ -48,6 +51,7 @@ export function Page() {
             <h2 id="new-key">${t("apiKeys.new")}</h2>
             <${KeyForm} label=${t("apiKeys.createKey")} onSave=${create} />
         </section>
+        ${may("admin") && html`<${Issuers} />`}
         </div>
         <${IdentityConfirmation} />
     `;

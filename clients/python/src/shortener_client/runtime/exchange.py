@@ -104,12 +104,18 @@ class Exchange:
         return random.uniform(longest / 2, longest)  # noqa: S311 # no secret
 
 
+# A token of an issuer, which acts as a key, may be given as one.
+_TOKEN_PREFIX = "eyJ"  # noqa: S105 # no token
+
+
 def _credentials(call: Call, settings: Settings) -> dict[str, str]:
     headers: dict[str, str] = {}
     if call.credential == "none":
         return headers
     if settings.token is not None and (call.credential == "token" or settings.api_key is None):
         headers["Authorization"] = f"Bearer {settings.token}"
+    elif settings.api_key is not None and settings.api_key.startswith(_TOKEN_PREFIX):
+        headers["Authorization"] = f"Bearer {settings.api_key}"
     elif settings.api_key is not None:
         headers["X-API-Key"] = settings.api_key
     if settings.workspace is not None:
