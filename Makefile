@@ -114,7 +114,8 @@ attack: $(VENV)/.dev ## Run every known attack; ARGS=--short takes minutes
 
 ##@ Maintain
 lock: $(VENV)/.dev ## Pin the newest versions that requirements*.in allow, with hashes
-	@set -e; for name in requirements requirements-embedded requirements-accelerate requirements-tracing requirements-dev; do \
+	@set -e; for name in requirements requirements-embedded requirements-accelerate requirements-tracing \
+		deploy/ha/requirements requirements-dev; do \
 		$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
 			--no-annotate --quiet -o $$name.txt $$name.in; \
 	done
