@@ -1,0 +1,24 @@
+"""A client of the installation, which keeps its connection and gives up after some seconds."""
+
+from __future__ import annotations
+
+import http.client
+from typing import Any
+
+from testing.service.connection import Connection, Response
+
+HOST = "sho.test"
+NO_ANSWER = (OSError, http.client.HTTPException)
+
+
+class Client(Connection):
+    def __init__(self, address: str, port: int, seconds: float) -> None:
+        http.client.HTTPConnection.__init__(self, address, port, timeout=seconds)
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
+        """Raises one of NO_ANSWER; the next call opens another connection."""
+        try:
+            return super().call(method, path, body, Host=HOST, **headers)
+        except NO_ANSWER:
+            self.close()
+            raise
