@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pwd
-import re
 import secrets
 import shutil
 import subprocess
@@ -184,10 +183,9 @@ def _etcdctl(member: DatabaseHost, *words: str) -> str:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """A running cluster. Call it in namespaces of this run, see `isolation`."""
+def cluster(logs: Path | None = None) -> Iterator[Cluster]:
+    """A running cluster. Call it in namespaces of this run, see `isolation`. ``logs``: where to keep its logs."""
     folder = Path(tempfile.mkdtemp(prefix="shortener-failover-"))
-    folder.chmod(0o755)
     run("mount", "-t", "tmpfs", "-o", "size=8g,mode=755", "failover", folder)
     made = Cluster(folder)
     try:
@@ -195,11 +193,8 @@ def cluster() -> Iterator[Cluster]:
         yield made
     finally:
         made.stop()
-        with suppress(OSError):
-            shutil.copytree(folder, os.environ["FAILOVER_LOGS"], ignore=_no_logs, dirs_exist_ok=True) if os.environ.get(
-                "FAILOVER_LOGS"
-            ) else None
-
-
-def _no_logs(folder: str, names: list[str]) -> set[str]:
-    return {name for name in names if not re.search(r"\.log$|^(db|app)\d$|^proxy$", name)}
+        if logs is not None:
+            for log in folder.glob("*/*.log"):
+                kept = logs / log.relative_to(folder)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(log, kept)

@@ -1,0 +1,171 @@
+"""What an operator sees of a fault: /readyz, metrics, alerts and log lines of the service hosts."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.request import urlopen
+
+from testing.failover.cluster import Cluster
+from testing.failover.network import CLIENTS
+from testing.failover.service import INTERNAL_PORT
+from testing.failover.units import Unit
+
+REPOSITORY = Path(__file__).parents[2]
+PERIOD_SECONDS = 1.0
+_PROMETHEUS_PORT = 9090
+_CONFIGURATION = """
+global: {{ scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s }}
+rule_files: [{rules}]
+scrape_configs:
+  - job_name: shortener
+    static_configs: [{{ targets: [{targets}] }}]
+"""
+# Metrics that a fault moves, with the values that need no mention.
+_METRICS = {
+    "shortener_database_up": 1,
+    "shortener_database_writable": 1,
+    "shortener_database_former_primary": 0,
+    "shortener_database_gone_back": 0,
+    "shortener_journal_writable": 1,
+    "shortener_journal_lost_bytes": 0,
+}
+_SAMPLE = re.compile(r"^(shortener_\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
+_LOGGED = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b[: ]+(.*)")
+
+
+@dataclass
+class Seen:
+    """What was seen of one fault, of either host."""
+
+    readiness: Counter[str] = field(default_factory=Counter)
+    metrics: set[str] = field(default_factory=set)
+    backlog: float = 0
+    alerts: set[str] = field(default_factory=set)
+    log: Counter[str] = field(default_factory=Counter)
+
+
+class Observer(threading.Thread):
+    """Looks at the hosts every second, and at a Prometheus with the project's alert rules if there is one."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(name="observer", daemon=True)
+        self._cluster = cluster
+        self._seen = Seen()
+        self._known_alerts: set[str] = set()
+        self._offsets: dict[str, int] = {}
+        self._prometheus = _prometheus(cluster)
+        if self._prometheus is not None:
+            cluster.keeper.units.append(self._prometheus)
+            self._prometheus.start()
+
+    def run(self) -> None:
+        while True:
+            began = time.monotonic()
+            seen = self._seen
+            for service in self._cluster.services:
+                seen.readiness[_readiness(*service.internal("/readyz"))] += 1
+                self._read_metrics(seen, service.internal("/metrics")[1])
+            seen.alerts |= self._alerts() - self._known_alerts
+            time.sleep(max(0.0, began + PERIOD_SECONDS - time.monotonic()))
+
+    def begin(self) -> None:
+        """Forget what was seen so far, and the alerts that are active for another reason."""
+        self._read_logs()
+        self._known_alerts = self._alerts()
+        self._seen = Seen()
+
+    def end(self) -> Seen:
+        seen = self._seen
+        seen.log = self._read_logs()
+        return seen
+
+    def _read_metrics(self, seen: Seen, text: str) -> None:
+        for name, value in _SAMPLE.findall(text):
+            if name == "shortener_journal_backlog_bytes":
+                seen.backlog = max(seen.backlog, float(value))
+            elif name in _METRICS and float(value) != _METRICS[name]:
+                seen.metrics.add(f"{name.removeprefix('shortener_')} {float(value):g}")
+
+    def _alerts(self) -> set[str]:
+        """The names of alerts that fire, or would once their time is over."""
+        if self._prometheus is None:
+            return set()
+        with suppress(OSError, ValueError), urlopen(f"http://{CLIENTS}:{_PROMETHEUS_PORT}/api/v1/alerts") as answer:
+            return {alert["labels"]["alertname"] for alert in json.load(answer)["data"]["alerts"]}
+        return set()
+
+    def _read_logs(self) -> Counter[str]:
+        """New warnings and errors, without what differs from line to line."""
+        lines: Counter[str] = Counter()
+        for service in self._cluster.services:
+            with service.unit.log.open("rb") as file:
+                file.seek(self._offsets.get(service.name, 0))
+                text = file.read().decode(errors="replace")
+                self._offsets[service.name] = file.tell()
+            for _, message in _LOGGED.findall(text):
+                lines[re.sub(r"\d[\d.:/-]*|[0-9a-f]{8}-[0-9a-f-]+", "…", message)[:140]] += 1
+        return lines
+
+
+def _readiness(status: int, body: str) -> str:
+    if status == 200:
+        return "200"
+    try:
+        parts = json.loads(body)
+    except ValueError:
+        return f"{status or 'no response'}"
+    return f"{status} " + ", ".join(
+        f"{name}: {text}" for name, text in parts.items() if name != "status" and text != "ok"
+    )
+
+
+def _prometheus(cluster: Cluster) -> Unit | None:
+    program = shutil.which("prometheus")
+    if program is None:
+        return None
+    folder = cluster.folder / "prometheus"
+    folder.mkdir()
+    targets = ", ".join(f'"{service.host.address}:{INTERNAL_PORT}"' for service in cluster.services)
+    (folder / "prometheus.yml").write_text(
+        _CONFIGURATION.format(rules=REPOSITORY / "deploy/alerts.yml", targets=targets)
+    )
+    command = [
+        program,
+        f"--config.file={folder}/prometheus.yml",
+        f"--storage.tsdb.path={folder}/data",
+        f"--web.listen-address={CLIENTS}:{_PROMETHEUS_PORT}",
+    ]
+    return Unit("prometheus", Here(), command, folder, environment={})
+
+
+class Here:
+    """The network of this process, as a host."""
+
+    name = "here"
+
+    def command(self, *words: str | Path) -> list[str]:
+        return [*map(str, words)]
+
+
+def table(rows: Iterable[tuple[str, str, Seen]]) -> str:
+    """A table in Markdown: the faults, and what an operator sees of each of them."""
+    lines = ["| fault | pauses | `/readyz` | metrics | alerts | log |", "|---|---|---|---|---|---|"]
+    for title, pauses, seen in rows:
+        readiness = "; ".join(words for words, _ in seen.readiness.most_common() if words != "200") or "200"
+        metrics = sorted(seen.metrics)
+        if seen.backlog > 100_000:
+            metrics.append(f"journal_backlog_bytes {seen.backlog:,.0f}")
+        alerts = ", ".join(sorted(alert.removeprefix("Shortener") for alert in seen.alerts)) or "none"
+        log = "; ".join(text for text, _ in seen.log.most_common(3)) or "nothing"
+        cells = (title, pauses, readiness, ", ".join(metrics) or "unchanged", alerts, log)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)

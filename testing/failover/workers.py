@@ -1,0 +1,101 @@
+"""Threads of the load, and when what they asked for worked."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Attempt(NamedTuple):
+    """``began`` and ``ended`` in seconds of the monotonic clock."""
+
+    began: float
+    ended: float
+    outcome: str
+
+    @property
+    def worked(self) -> bool:
+        return self.outcome == "ok"
+
+
+class Window(NamedTuple):
+    """``pause``: the longest time in seconds from one success to the next one."""
+
+    attempts: int
+    failures: Counter[str]
+    pause: float
+
+
+class Pulse:
+    """The attempts of one kind, from any number of threads."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._attempts: list[Attempt] = []
+
+    def note(self, began: float, outcome: str) -> None:
+        self._attempts.append(Attempt(began, time.monotonic(), outcome))
+
+    def window(self, since: float, until: float) -> Window:
+        """The attempts that ended in this time, and those pauses that overlap it."""
+        attempts = sorted(self._attempts, key=lambda attempt: attempt.ended)
+        inside = [attempt for attempt in attempts if since <= attempt.ended <= until]
+        successes = [attempt.ended for attempt in attempts if attempt.worked and attempt.ended <= until]
+        before = [moment for moment in successes if moment < since]
+        moments = [*before[-1:], *(moment for moment in successes if moment >= since), until]
+        pause = max((late - early for early, late in zip(moments, moments[1:], strict=False)), default=0)
+        failures = Counter(attempt.outcome for attempt in inside if not attempt.worked)
+        return Window(len(inside), failures, pause)
+
+
+class Problems:
+    """What must not happen, each with the seconds since the start. Threads add to it."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.lines: list[str] = []
+
+    def add(self, text: str) -> None:
+        self.lines.append(f"{time.monotonic() - self.began:.1f} s: {text}")
+
+
+class Worker(threading.Thread):
+    """Repeats `step` with pauses until it is stopped. An exception of `step` is a problem of the run."""
+
+    def __init__(self, name: str, pause: float, problems: Problems) -> None:
+        super().__init__(name=name, daemon=True)
+        self.problems, self._pause = problems, pause
+        self._stopped = threading.Event()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def step(self) -> None:
+        raise NotImplementedError
+
+    def run(self) -> None:
+        while not self._stopped.wait(self._pause):
+            try:
+                self.step()
+            except Exception:
+                self.problems.add(f"the load itself failed: {traceback.format_exc()}")
+                self._stopped.wait(1)
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+
+class Repeated(Worker):
+    """A worker with this function as its step."""
+
+    def __init__(self, name: str, pause: float, problems: Problems, step: Callable[[], None]) -> None:
+        super().__init__(name, pause, problems)
+        self._step = step
+
+    def step(self) -> None:
+        self._step()
