@@ -56,7 +56,7 @@ PROOFS = {
         "Outages, failovers, restores, frozen and dying processes, wrong clocks: nothing is lost",
     ),
     "prove-failover": Program(
-        "bench.prove_failover", "Faults of a cluster in network namespaces: nothing acknowledged is lost"
+        "bench.failover", "Faults of a cluster in network namespaces: nothing acknowledged is lost"
     ),
     "prove-keys": Program("bench.rotations", "200,000 calls with replaced API keys: none is accepted"),
     "attack": Program(

@@ -1,1 +1,1 @@
-"""A highly available installation in network namespaces of this machine, its faults, and the truth about its clients."""
+"""A highly available installation in network namespaces, its faults, and the truth about its clients."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import secrets
 import shutil
 import subprocess
@@ -17,7 +16,13 @@ from pathlib import Path
 import psycopg
 
 from testing.failover.client import Client
-from testing.failover.database import NAMES, DatabaseHost, settings_of
+from testing.failover.database import (
+    NAMES,
+    DatabaseHost,
+    readable_environment,
+    settings_of,
+    unprivileged_account,
+)
 from testing.failover.network import make_hosts, run
 from testing.failover.service import PORT, ServiceHost, front_proxy
 from testing.failover.units import Keeper
@@ -34,11 +39,10 @@ class Cluster:
         self.folder = folder
         hosts = {host.name: host for host in make_hosts(*NAMES, "app1", "app2", "proxy")}
         self.hosts = hosts
-        entry = pwd.getpwnam("postgres")
-        account = entry.pw_uid, entry.pw_gid
+        account, python = unprivileged_account(), readable_environment(folder)
         passwords = ("SUPERUSER_PASSWORD", "REPLICATION_PASSWORD", "REWIND_PASSWORD", "RESTAPI_PASSWORD")
         settings = settings_of(hosts, {name: secrets.token_hex(12) for name in passwords})
-        self.members = [DatabaseHost(hosts[name], folder / name, settings, account) for name in NAMES]
+        self.members = [DatabaseHost(hosts[name], folder / name, settings, account, python) for name in NAMES]
         self._password = secrets.token_hex(12)
         user = f"postgres://shortener:{self._password}"
         servers = ",".join(f"{hosts[name].address}:5432" for name in NAMES)
@@ -103,7 +107,9 @@ class Cluster:
             )
         except psycopg.Error:
             return False
-        return streaming == len(self.members) - 1 and all(member.name in names for member in self.members_but(leaders[0]))
+        return streaming == len(self.members) - 1 and all(
+            member.name in names for member in self.members_but(leaders[0])
+        )
 
     def members_but(self, one: DatabaseHost) -> list[DatabaseHost]:
         return [member for member in self.members if member is not one]
@@ -177,7 +183,11 @@ def _etcdctl(member: DatabaseHost, *words: str) -> str:
         "etcdctl", f"--endpoints=http://{member.host.address}:2379", "--command-timeout=2s", *words
     )
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"], "ETCDCTL_API": "3"}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "ETCDCTL_API": "3"},
     )
     return done.stdout + done.stderr
 

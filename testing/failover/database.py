@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import shlex
 import shutil
@@ -46,7 +47,10 @@ exec {program} "$@"
 class DatabaseHost:
     """``folder`` has the data, the configuration and the logs; ``disk`` is PostgreSQL's own file system."""
 
-    def __init__(self, host: Host, folder: Path, settings: Mapping[str, str], account: tuple[int, int]) -> None:
+    def __init__(
+        self, host: Host, folder: Path, settings: Mapping[str, str], account: tuple[int, int], python: Path
+    ) -> None:
+        """``python``: an environment that the account can read, see `readable_environment`."""
         self.host, self.name, self.folder = host, host.name, folder
         self.disk, self.sockets, self._clock = folder / "disk", folder / "sockets", folder / "clock"
         self._account = account
@@ -57,7 +61,7 @@ class DatabaseHost:
             **settings,
             "NAME": host.name,
             "HOST": host.address,
-            "PG_BIN": str(self._programs()),
+            "PG_BIN": str(self._programs(python)),
             "DATA_DIR": str(self.disk / "data"),
             "SOCKET_DIR": str(self.sockets),
             "WATCHDOG": "off",
@@ -67,11 +71,13 @@ class DatabaseHost:
             os.chown(owned, *account)
         self.configuration = folder / "patroni.yml"
         self.configuration.write_text(yaml.safe_dump(self._patroni()))
-        self.etcd = Unit("etcd", host, self._etcd(), folder, environment={}, account=account, restart_seconds=1)
+        self.etcd = Unit(
+            "etcd", host, self._etcd(), folder, environment={}, account=account, restart_seconds=1
+        )
         self.patroni = Unit(
             "patroni",
             host,
-            [sys.executable, "-m", "patroni", str(self.configuration)],
+            [str(python / "bin/python"), "-m", "patroni", str(self.configuration)],
             folder,
             environment={"PYTHONDONTWRITEBYTECODE": "1", "HOME": str(folder)},
             account=account,
@@ -139,13 +145,15 @@ class DatabaseHost:
         uid, gid = self._account
         run("mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m,mode=700,uid={uid},gid={gid}", "disk", self.disk)
 
-    def _programs(self) -> Path:
+    def _programs(self, python: Path) -> Path:
+        """PostgreSQL's programs, with `postgres` in its wrapper."""
         folder = self.folder / "programs"
         folder.mkdir()
-        for program in find_binaries().folder.iterdir():
-            (folder / program.name).symlink_to(program)
-        postgres = (folder / "postgres").resolve()
-        (folder / "postgres").unlink()
+        programs = python / find_binaries().folder.relative_to(sys.prefix)
+        for program in programs.iterdir():
+            if program.name != "postgres":
+                (folder / program.name).symlink_to(program)
+        postgres = programs / "postgres"
         wrapper = _WRAPPER.format(clock=self._clock, library=_LIBFAKETIME, program=postgres)
         (folder / "postgres").write_text(wrapper)
         (folder / "postgres").chmod(0o755)
@@ -167,6 +175,23 @@ class DatabaseHost:
         words = shlex.split(line)
         words[words.index("--data-dir") + 1] = str(self.folder / "etcd")
         return words
+
+
+def unprivileged_account() -> tuple[int, int]:
+    """The ids of an account with a name, which initdb requires. No other process of it is in these namespaces."""
+    try:
+        entry = pwd.getpwnam("postgres")
+    except KeyError:
+        entry = pwd.getpwnam("nobody")
+    return entry.pw_uid, entry.pw_gid
+
+
+def readable_environment(folder: Path) -> Path:
+    """This process's virtual environment, mounted in a folder that every account can enter."""
+    python = folder / "python"
+    python.mkdir()
+    run("mount", "--bind", sys.prefix, python)
+    return python
 
 
 def settings_of(hosts: Mapping[str, Host], passwords: Mapping[str, str]) -> dict[str, str]:

@@ -34,13 +34,12 @@ class Begun(NamedTuple):
 
 @dataclass(frozen=True)
 class Fault:
-    """``cuts_off`` tells whether visitors may meet a host that does not reach the database for a while."""
+    """``seconds``: the shortest and the longest time from its begin to its end."""
 
     name: str
     title: str
     seconds: tuple[int, int]
     begin: Callable[[Cluster, Random], Begun]
-    cuts_off: bool = False
 
 
 def _leader_killed(cluster: Cluster, _: Random) -> Begun:
@@ -191,7 +190,14 @@ def _switchover(cluster: Cluster, random: Random) -> Begun:
     leader = cluster.leader()
     candidate = random.choice(cluster.members_but(leader))
     patronictl(
-        candidate, "switchover", "shortener", "--leader", leader.name, "--candidate", candidate.name, "--force"
+        candidate,
+        "switchover",
+        "shortener",
+        "--leader",
+        leader.name,
+        "--candidate",
+        candidate.name,
+        "--force",
     )
     return Begun(f"{leader.name} to {candidate.name}", _nothing)
 
@@ -262,7 +268,7 @@ FAULTS = {
         Fault("leader-lossy", "Leader's network loses 5, 15 or 30 % of packets", LONG, _leader_lossy),
         Fault("etcd-leader-killed", "etcd's leader dead", SHORT, _etcd_leader_killed),
         Fault("etcd-majority-lost", "Two of three etcd members dead", LONG, _etcd_majority_lost),
-        Fault("service-without-database", "Service host cut off from the database only", LONG, _service_cut_from_database, cuts_off=True),
+        Fault("service-without-database", "Service host cut off from the database", LONG, _service_cut_from_database),
         Fault("service-without-clients", "Service host cut off from clients only", SHORT, _service_cut_from_clients),
         Fault("service-killed", "Service host killed and started again", SHORT, _service_killed),
         Fault("journal-full", "Disk of a service host's journal full", SHORT, _journal_full),

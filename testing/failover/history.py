@@ -1,12 +1,11 @@
 """Judges whether what concurrent clients saw is what one copy of the data would have shown them.
 
-`register_problem` decides linearizability of one register by the algorithm of Wing and Gong with Lowe's memory of
-states (G. Lowe, "Testing for linearizability", 2017), as Knossos and Porcupine do. `set_problems` judges a set as
-Jepsen's checker `set-full` does for linearizable sets.
+`register_problem` decides whether a register is linearizable, by the algorithm of Wing and Gong with Lowe's memory of
+states, as Knossos and Porcupine do (G. Lowe, "Testing for linearizability", 2017). `set_problems` judges a set as
+Jepsen's checker `set-full` judges a linearizable one.
 
-Neither PyPI nor npm nor Debian has a published checker: no package there is named after, or describes, linearizability,
-Jepsen, Knossos, Porcupine (other things have that name) or Elle, which are for the JVM or Go. The tests have this one
-judge histories with known verdicts.
+No published checker can be installed from PyPI, npm or Debian: Knossos and Elle need the JVM, Porcupine needs Go. This
+one gives the verdicts that Porcupine's tests expect of 102 histories that Jepsen recorded.
 """
 
 from __future__ import annotations

@@ -21,7 +21,16 @@ def why_none() -> str | None:
         return "only root can make network namespaces"
     if missing := [name for name in _PROGRAMS if shutil.which(name, path=PATH) is None]:
         return f"no {', '.join(missing)} (apt-get install {PACKAGES})"
-    probe = ["unshare", "--net", "--mount", "--pid", "--fork", "sh", "-c", "ip link add type veth && nft list tables"]
+    probe = [
+        "unshare",
+        "--net",
+        "--mount",
+        "--pid",
+        "--fork",
+        "sh",
+        "-c",
+        "ip link add type veth && nft list tables",
+    ]
     if subprocess.run(probe, check=False, capture_output=True, env={"PATH": PATH}).returncode != 0:
         return "the kernel lacks network namespaces, virtual links or nftables"
     return None
@@ -35,8 +44,18 @@ def enter(module: str, arguments: Sequence[str]) -> None:
     match os.environ.get(_INSIDE):
         case None:
             os.environ |= {_INSIDE: "init", "PATH": PATH}
-            command = ["unshare", "--net", "--mount", "--propagation", "private", "--pid", "--fork", "--mount-proc"]
-            os.execvp("unshare", [*command, "--kill-child", sys.executable, "-m", module, *arguments])
+            command = [
+                "unshare",
+                "--net",
+                "--mount",
+                "--propagation",
+                "private",
+                "--pid",
+                "--fork",
+                "--mount-proc",
+            ]
+            command += ["--kill-child", sys.executable, "-m", module, *arguments]
+            os.execvp(command[0], command)  # noqa: S606 # its words are ours
         case "init":
             os.environ[_INSIDE] = "run"
             run = subprocess.Popen([sys.executable, "-m", module, *arguments])

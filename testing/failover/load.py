@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +11,7 @@ from testing.failover.client import NO_ANSWER, Client
 from testing.failover.cluster import Cluster
 from testing.failover.people import Account, KeyChecker, Keys, Rotator, Team, TeamChanger, TeamChecker, log_in
 from testing.failover.registers import INITIAL, RegisterClient, Registers
+from testing.failover.service import ServiceHost
 from testing.failover.visits import CappedVisitor, Clicks, Links, PasswordVisitor, Visitor
 from testing.failover.workers import Problems, Pulse, Repeated, Worker
 from testing.failover.writers import (
@@ -26,7 +28,7 @@ from testing.failover.writers import (
 
 EDITED_LINKS = 3
 KINDS = ("redirects", "capped", "protected", "edited links", "creations", "edits", "reports", "keys", "team")
-PASSWORD = "correct horse battery staple"  # noqa: S105 # of accounts in a database that ends with the run
+PASSWORD = "correct horse battery staple"  # of accounts in a database that ends with the run
 
 
 class Load:
@@ -61,7 +63,7 @@ class Load:
         self.owner = Account(email, password, key)
         self.rotator, self.member = (self._account(name) for name in ("rotator", "member"))
         client = cluster.client(30)
-        for title, body in link_bodies().items():
+        for body in link_bodies().values():
             link = self._create(client, body)
             (self.links.protected if "password" in body else self.links.plain).append(link["shortCode"])
         for number in range(EDITED_LINKS):
@@ -130,51 +132,102 @@ class Load:
         def direct(seconds: float = 4) -> dict[str, Client]:
             return {service.name: service.client(seconds) for service in cluster.services}
 
-        self._workers += [
-            Visitor(f"visitor-{number}", pause(10), problems, cluster.client(), links, clicks, pulses["redirects"])
-            for number in range(3)
-        ]
-        self._workers += [
-            CappedVisitor(f"capped-{number}", pause(4), problems, cluster.client(), links, clicks, pulses["capped"])
-            for number in range(2)
-        ]
-        self._workers.append(
-            PasswordVisitor("protected", pause(3), problems, cluster.client(), links, clicks, pulses["protected"])
-        )
-        self._workers += [
-            Creator(f"creator-{number}", pause(3), problems, cluster.client(), key, creations, links, pulses["creations"])
-            for number in range(2)
-        ]
-        self._workers.append(SetReader("lister", pause(1), problems, [*direct().values()], key, creations))
-        self._workers += [
-            Editor(f"editor-{number}", pause(3), problems, direct(), key, link, pulses["edits"])
-            for number, link in enumerate(self.edited)
-        ]
-        self._workers.append(
-            Rotator("rotator", pause(1), problems, cluster.client(), self.rotator, self.keys, pulses["keys"])
-        )
-        self._workers.append(
-            TeamChanger("team", pause(1), problems, cluster.client(), self.owner, self.team, pulses["team"])
-        )
-        for name, client in direct().items():
-            self._workers.append(
-                EditChecker(
-                    f"checker-{name}", pause(10), problems, name, client, self.edited, clicks, self.stale,
-                    pulses["edited links"],
+        def follows(kind: str) -> dict[str, Any]:
+            return {"client": cluster.client(), "links": links, "clicks": clicks, "pulse": pulses[kind]}
+
+        self._workers = [
+            *(Visitor(f"visitor-{n}", pause(10), problems, **follows("redirects")) for n in range(3)),
+            *(CappedVisitor(f"capped-{n}", pause(4), problems, **follows("capped")) for n in range(2)),
+            PasswordVisitor("protected", pause(3), problems, **follows("protected")),
+            *(
+                Creator(
+                    f"creator-{n}",
+                    pause(3),
+                    problems,
+                    client=cluster.client(),
+                    key=key,
+                    creations=creations,
+                    links=links,
+                    pulse=pulses["creations"],
                 )
-            )  # fmt: skip
-        for name, client in direct().items():
-            self._workers.append(KeyChecker(f"keys on {name}", pause(4), problems, client, self.keys))
-        for name, client in direct().items():
-            self._workers.append(
-                TeamChecker(f"team on {name}", pause(1), problems, client, self.owner, self.member, self.team)
-            )
-        self._workers += [
-            RegisterClient(f"register-{number}", pause(3), problems, [*direct().values()], key, self.registers)
-            for number in range(4)
+                for n in range(2)
+            ),
+            SetReader(
+                "lister", pause(1), problems, clients=[*direct().values()], key=key, creations=creations
+            ),
+            *(
+                Editor(
+                    f"editor-{n}",
+                    pause(3),
+                    problems,
+                    clients=direct(),
+                    key=key,
+                    link=link,
+                    pulse=pulses["edits"],
+                )
+                for n, link in enumerate(self.edited)
+            ),
+            Rotator(
+                "rotator",
+                pause(1),
+                problems,
+                client=cluster.client(),
+                account=self.rotator,
+                keys=self.keys,
+                pulse=pulses["keys"],
+            ),
+            TeamChanger(
+                "team",
+                pause(1),
+                problems,
+                client=cluster.client(),
+                owner=self.owner,
+                team=self.team,
+                pulse=pulses["team"],
+            ),
+            *(
+                RegisterClient(
+                    f"register-{n}",
+                    pause(3),
+                    problems,
+                    clients=[*direct().values()],
+                    key=key,
+                    registers=self.registers,
+                )
+                for n in range(4)
+            ),
         ]
+        for service in cluster.services:
+            self._workers += self._checkers_of(service, pause)
         report = cluster.client()
         self._workers.append(Repeated("reporter", pause(4), problems, lambda: self._report(report)))
+
+    def _checkers_of(self, service: ServiceHost, pause: Callable[[float], float]) -> list[Worker]:
+        """Those who look on this host at what all others have changed."""
+        name, problems = service.name, self.problems
+        return [
+            EditChecker(
+                f"checker-{name}",
+                pause(10),
+                problems,
+                host=name,
+                client=service.client(4),
+                links=self.edited,
+                clicks=self.clicks,
+                stale=self.stale,
+                pulse=self.pulses["edited links"],
+            ),
+            KeyChecker(f"keys on {name}", pause(4), problems, client=service.client(4), keys=self.keys),
+            TeamChecker(
+                f"team on {name}",
+                pause(1),
+                problems,
+                client=service.client(4),
+                owner=self.owner,
+                member=self.member,
+                team=self.team,
+            ),
+        ]
 
     def _report(self, client: Client) -> None:
         began = time.monotonic()

@@ -57,7 +57,9 @@ class Host:
     def lose(self, percent: int) -> None:
         """Drop that many of a hundred packets in each direction, whoever the peer is."""
         for chain in ("input", "output"):
-            self._rules.append(f"add rule inet lab {chain} meta iifname != lo numgen random mod 100 < {percent} drop")
+            self._rules.append(
+                f"add rule inet lab {chain} meta iifname != lo numgen random mod 100 < {percent} drop"
+            )
         self._apply()
 
     def slow(self) -> None:
@@ -74,7 +76,8 @@ class Host:
 
     def _apply(self) -> None:
         chains = [
-            f"add chain inet lab {name} {{ type filter hook {name} priority 0; }}" for name in ("input", "output")
+            f"add chain inet lab {name} {{ type filter hook {name} priority 0; }}"
+            for name in ("input", "output")
         ]
         table = ["add table inet lab", "delete table inet lab", "add table inet lab", *chains, *self._rules]
         self.inside("nft", "-f", "-", text="\n".join(table) + "\n")

@@ -21,6 +21,7 @@ from testing.failover.units import Unit
 
 REPOSITORY = Path(__file__).parents[2]
 PERIOD_SECONDS = 1.0
+AROUND_SECONDS = 3.0
 _PROMETHEUS_PORT = 9090
 _CONFIGURATION = """
 global: {{ scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s }}
@@ -60,6 +61,7 @@ class Observer(threading.Thread):
         super().__init__(name="observer", daemon=True)
         self._cluster = cluster
         self._seen = Seen()
+        self._samples: list[tuple[float, str, str]] = []
         self._known_alerts: set[str] = set()
         self._offsets: dict[str, int] = {}
         self._prometheus = _prometheus(cluster)
@@ -72,7 +74,9 @@ class Observer(threading.Thread):
             began = time.monotonic()
             seen = self._seen
             for service in self._cluster.services:
-                seen.readiness[_readiness(*service.internal("/readyz"))] += 1
+                readiness = _readiness(*service.internal("/readyz"))
+                seen.readiness[readiness] += 1
+                self._samples.append((time.monotonic(), service.name, readiness))
                 self._read_metrics(seen, service.internal("/metrics")[1])
             seen.alerts |= self._alerts() - self._known_alerts
             time.sleep(max(0.0, began + PERIOD_SECONDS - time.monotonic()))
@@ -88,6 +92,13 @@ class Observer(threading.Thread):
         seen.log = self._read_logs()
         return seen
 
+    def readiness_of(self, host: str, moment: float) -> str:
+        """What /readyz of the host said around this moment: the worst within three seconds."""
+        said = {
+            words for at, name, words in self._samples if name == host and abs(at - moment) < AROUND_SECONDS
+        }
+        return "; ".join(sorted(said - {"200"})) or "200"
+
     def _read_metrics(self, seen: Seen, text: str) -> None:
         for name, value in _SAMPLE.findall(text):
             if name == "shortener_journal_backlog_bytes":
@@ -99,7 +110,10 @@ class Observer(threading.Thread):
         """The names of alerts that fire, or would once their time is over."""
         if self._prometheus is None:
             return set()
-        with suppress(OSError, ValueError), urlopen(f"http://{CLIENTS}:{_PROMETHEUS_PORT}/api/v1/alerts") as answer:
+        with (
+            suppress(OSError, ValueError),
+            urlopen(f"http://{CLIENTS}:{_PROMETHEUS_PORT}/api/v1/alerts") as answer,
+        ):
             return {alert["labels"]["alertname"] for alert in json.load(answer)["data"]["alerts"]}
         return set()
 

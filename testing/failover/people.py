@@ -45,7 +45,9 @@ class Bearer:
         for _ in range(2):
             if not self.account.token and not log_in(client, self.account):
                 return None
-            response = client.call(method, path, body, Authorization=f"Bearer {self.account.token}", **headers)
+            response = client.call(
+                method, path, body, Authorization=f"Bearer {self.account.token}", **headers
+            )
             if response.status != 401:
                 return response
             self.account.token = ""
@@ -67,7 +69,15 @@ class Keys:
 
 class Rotator(Worker):
     def __init__(
-        self, name: str, pause: float, problems: Problems, client: Client, account: Account, keys: Keys, pulse: Pulse
+        self,
+        name: str,
+        pause: float,
+        problems: Problems,
+        *,
+        client: Client,
+        account: Account,
+        keys: Keys,
+        pulse: Pulse,
     ) -> None:
         super().__init__(name, pause, problems)
         self._client, self._bearer, self._keys, self._pulse = client, Bearer(account), keys, pulse
@@ -96,7 +106,7 @@ class Rotator(Worker):
 class KeyChecker(Worker):
     """Tries a former key on one host, and now and then the current one."""
 
-    def __init__(self, name: str, pause: float, problems: Problems, client: Client, keys: Keys) -> None:
+    def __init__(self, name: str, pause: float, problems: Problems, *, client: Client, keys: Keys) -> None:
         super().__init__(name, pause, problems)
         self._client, self._keys = client, keys
 
@@ -108,7 +118,9 @@ class KeyChecker(Worker):
             status = self._status(key)
             keys.checks += 1
             if status == 200:
-                self.problems.add(f"{self.name}: a key that was revoked {began - revoked_at:.2f} s before was let in")
+                self.problems.add(
+                    f"{self.name}: a key that was revoked {began - revoked_at:.2f} s before was let in"
+                )
             elif status not in {None, 401, *LATER}:
                 self.problems.add(f"{self.name}: a revoked key got {status}")
         elif keys.is_settled:
@@ -142,7 +154,15 @@ class TeamChanger(Worker):
     """Renames the workspace and changes the member's role between viewer and editor, in turn."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, client: Client, owner: Account, team: Team, pulse: Pulse
+        self,
+        name: str,
+        pause: float,
+        problems: Problems,
+        *,
+        client: Client,
+        owner: Account,
+        team: Team,
+        pulse: Pulse,
     ) -> None:
         super().__init__(name, pause, problems)
         self._client, self._bearer, self._team, self._pulse = client, Bearer(owner), team, pulse
@@ -183,7 +203,15 @@ class TeamChecker(Worker):
     """Reads the workspace's name on one host, and lets the member try to create a link there."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, client: Client, owner: Account, member: Account, team: Team
+        self,
+        name: str,
+        pause: float,
+        problems: Problems,
+        *,
+        client: Client,
+        owner: Account,
+        member: Account,
+        team: Team,
     ) -> None:
         super().__init__(name, pause, problems)
         self._client, self._team = client, team

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -49,7 +50,14 @@ class Registers:
 
 class RegisterClient(Worker):
     def __init__(
-        self, name: str, pause: float, problems: Problems, clients: Sequence[Client], key: str, registers: Registers
+        self,
+        name: str,
+        pause: float,
+        problems: Problems,
+        *,
+        clients: Sequence[Client],
+        key: str,
+        registers: Registers,
     ) -> None:
         super().__init__(name, pause, problems)
         self._clients, self._key, self._registers = clients, key, registers
@@ -90,15 +98,15 @@ class RegisterClient(Worker):
         self, client: Client, register: Register, kind: str, expected: str | None, headers: dict[str, str]
     ) -> None:
         value, began, status = self._registers.value(), time.monotonic(), 0
-        try:
+        with suppress(*NO_ANSWER):
             status = client.call(
                 "PUT", f"/api/urls/{register.identifier}", {"title": value}, X_API_Key=self._key, **headers
             ).status
-        except NO_ANSWER:
-            pass
         is_known = status in {200, 412}
         register.history.append(
-            Operation(kind, began, time.monotonic() if is_known else inf, value, expected, is_refused=status == 412)
+            Operation(
+                kind, began, time.monotonic() if is_known else inf, value, expected, is_refused=status == 412
+            )
         )
         if status not in {0, 200, 412, 409, 500, 502, 503, 504}:
             self.problems.add(f"a {kind} got {status}")

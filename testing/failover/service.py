@@ -37,7 +37,7 @@ defaults
     option redispatch 1
     retries 2
     retry-on conn-failure
-    default-server check inter 1s fall 2 rise 1
+    default-server check inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
 listen service
     bind {address}:{port}
     balance roundrobin
@@ -74,6 +74,8 @@ class ServiceHost:
             "PYTHONDONTWRITEBYTECODE": "1",
             # A killed service cannot remove its default metrics folder.
             "PROMETHEUS_MULTIPROC_DIR": str(self.var_dir / "metrics"),
+            # What the kit demands: no change is acknowledged that only the primary has.
+            "REQUIRE_SYNCHRONOUS": "yes",
             **LIMITS_OFF,
             **environment,
         }
@@ -85,7 +87,9 @@ class ServiceHost:
             environment=self.environment,
             cwd=REPOSITORY,
         )
-        self.balancer = Unit("haproxy", host, _haproxy(folder, _kit_balancer()), folder, environment=environment)
+        self.balancer = Unit(
+            "haproxy", host, _haproxy(folder, _kit_balancer()), folder, environment=environment
+        )
 
     def enlist(self, keeper: Keeper) -> None:
         keeper.units += [self.balancer, self.unit]
@@ -162,5 +166,3 @@ def _haproxy(folder: Path, text: str) -> list[str]:
     file = folder / "haproxy.cfg"
     file.write_text(text)
     return ["haproxy", "-db", "-q", "-f", str(file)]
-
-

@@ -67,7 +67,9 @@ def metric(cluster: Cluster, host: str, name: str) -> float:
     [service] = [service for service in cluster.services if service.name == host]
     status, text = service.internal("/metrics")
     samples = (
-        [sample for family in text_string_to_metric_families(text) for sample in family.samples] if status == 200 else []
+        [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+        if status == 200
+        else []
     )
     values = [sample.value for sample in samples if sample.name == name]
     if not values:
@@ -106,12 +108,17 @@ def _clicks(cluster: Cluster, load: Load, findings: Findings) -> None:
     by_code = Counter(code for code, _, kind in rows if kind == 0)
     lost = len(log.redirected - counted.keys())
     twice = sum(number - 1 for number in counted.values())
-    dropped = sum(metric(cluster, service.name, "shortener_clicks_dropped_total") for service in cluster.services)
+    dropped = sum(
+        metric(cluster, service.name, "shortener_clicks_dropped_total") for service in cluster.services
+    )
     exceeded = [code for code, cap in load.links.caps.items() if by_code[code] > cap]
     exceeded += [code for code, cap in load.links.caps.items() if load.clicks.redirects[code] > cap]
     reached = sum(by_code[code] == cap for code, cap in load.links.caps.items())
     wrong = sum(codes[identity] != code for code, identity, kind in rows if kind == 0)
-    counters = _rows(cluster, "SELECT short_code, clicks FROM links_clickcounter JOIN links_link ON links_link.id = link_id")
+    counters = _rows(
+        cluster,
+        "SELECT short_code, clicks FROM links_clickcounter JOIN links_link ON links_link.id = link_id",
+    )
     all_counted = Counter(
         dict(
             _rows(
@@ -132,12 +139,15 @@ def _clicks(cluster: Cluster, load: Load, findings: Findings) -> None:
     findings.none_of(wrong, "clicks were counted on another link")
     findings.none_of(len(counted.keys() & log.refused), "refused visits were counted")
     findings.none_of(
-        sum(all_counted[code] != clicks for code, clicks in counters), "counters differ from the number of clicks"
+        sum(all_counted[code] != clicks for code, clicks in counters),
+        "counters differ from the number of clicks",
     )
 
 
 def _edits(cluster: Cluster, load: Load, findings: Findings) -> None:
-    targets = dict(_rows(cluster, "SELECT short_code, target_url FROM links_link WHERE title LIKE 'edited-%'"))
+    targets = dict(
+        _rows(cluster, "SELECT short_code, target_url FROM links_link WHERE title LIKE 'edited-%'")
+    )
     lost = 0
     for link in load.edited:
         target = targets[link.code]
@@ -173,7 +183,9 @@ def _histories(load: Load, findings: Findings) -> None:
     operations = [operation for register in load.registers.all for operation in register.history]
     unknown = sum(operation.ended == float("inf") for operation in operations)
     verdicts = [(register, register_problem(INITIAL, register.history)) for register in load.registers.all]
-    wrong = [f"the title of a link is no linearizable register: {problem}" for _, problem in verdicts if problem]
+    wrong = [
+        f"the title of a link is no linearizable register: {problem}" for _, problem in verdicts if problem
+    ]
     creations = load.creations
     sets = [
         problem
@@ -220,5 +232,3 @@ def _audits(cluster: Cluster, findings: Findings) -> None:
                 continue
             if value:
                 findings.problems.append(f"{service.name}: {name} is {value:.0f}")
-
-

@@ -16,7 +16,7 @@ from testing.failover.workers import Problems, Pulse, Worker
 from testing.proof.verdict import ADDRESS, Log
 from testing.service.connection import Response
 
-PASSWORD = "open sesame"  # noqa: S105 # of links that the load creates
+PASSWORD = "open sesame"  # of links that the load creates
 _TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="(\w+)"')
 
 
@@ -58,7 +58,9 @@ def outcome_of(response: Response) -> str:
     """ "ok" of a success or a redirect; otherwise the status and whether the service gave it."""
     if response.status < 400:
         return "ok"
-    by = "" if response.headers.get("X-Request-Id") or response.headers.get("Retry-After") else " of the proxy"
+    by = (
+        "" if response.headers.get("X-Request-Id") or response.headers.get("Retry-After") else " of the proxy"
+    )
     return f"{response.status}{by}"
 
 
@@ -66,7 +68,15 @@ class Visitor(Worker):
     """Follows plain links, which must always lead on, whatever fails."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, client: Client, links: Links, clicks: Clicks, pulse: Pulse
+        self,
+        name: str,
+        pause: float,
+        problems: Problems,
+        *,
+        client: Client,
+        links: Links,
+        clicks: Clicks,
+        pulse: Pulse,
     ) -> None:
         super().__init__(name, pause, problems)
         self.client, self.links, self.clicks, self.pulse = client, links, clicks, pulse
@@ -137,7 +147,7 @@ class PasswordVisitor(Visitor):
         fields = {"csrfmiddlewaretoken": token[1].decode()}
         for password in ("wrong", PASSWORD):
             answer = self._post(code, cookies, {**fields, "password": password})
-            if password == "wrong" and answer.status in {302, 303}:  # noqa: S105 # not a secret
+            if password == "wrong" and answer.status in {302, 303}:  # not a secret
                 self.problems.add("a wrong password was accepted")
         if answer.status != 303:
             return None

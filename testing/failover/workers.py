@@ -7,6 +7,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -47,7 +48,7 @@ class Pulse:
         successes = [attempt.ended for attempt in attempts if attempt.worked and attempt.ended <= until]
         before = [moment for moment in successes if moment < since]
         moments = [*before[-1:], *(moment for moment in successes if moment >= since), until]
-        pause = max((late - early for early, late in zip(moments, moments[1:], strict=False)), default=0)
+        pause = max((late - early for early, late in pairwise(moments)), default=0)
         failures = Counter(attempt.outcome for attempt in inside if not attempt.worked)
         return Window(len(inside), failures, pause)
 

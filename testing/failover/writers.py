@@ -25,7 +25,7 @@ OF_ONE_TAG = 80
 
 @dataclass
 class Creations:
-    """``codes``: of acknowledged links by title. ``additions`` are sets, each with the tag of its links as its name."""
+    """``codes`` are of acknowledged links, by title. ``additions`` are sets, by the tag of their links."""
 
     codes: dict[str, str] = field(default_factory=dict)
     titles: set[str] = field(default_factory=set)
@@ -39,11 +39,17 @@ class Creator(Worker):
     """Creates links, each with an Idempotency-Key, and repeats the request until it is acknowledged."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, client: Client, key: str,
+        self, name: str, pause: float, problems: Problems, *, client: Client, key: str,
         creations: Creations, links: Links, pulse: Pulse,
     ) -> None:  # fmt: skip
         super().__init__(name, pause, problems)
-        self._client, self._key, self._creations, self._links, self._pulse = client, key, creations, links, pulse
+        self._client, self._key, self._creations, self._links, self._pulse = (
+            client,
+            key,
+            creations,
+            links,
+            pulse,
+        )
         self._number = 0
 
     def step(self) -> None:
@@ -95,7 +101,14 @@ class SetReader(Worker):
     """Lists the links of the present tag and of the one before."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, clients: Sequence[Client], key: str, creations: Creations
+        self,
+        name: str,
+        pause: float,
+        problems: Problems,
+        *,
+        clients: Sequence[Client],
+        key: str,
+        creations: Creations,
     ) -> None:
         super().__init__(name, pause, problems)
         self._clients, self._key, self._creations = clients, key, creations
@@ -131,7 +144,7 @@ class Editor(Worker):
     """Edits its link through one host, and through another one after a failure."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, clients: dict[str, Client], key: str, link: Edited,
+        self, name: str, pause: float, problems: Problems, *, clients: dict[str, Client], key: str, link: Edited,
         pulse: Pulse,
     ) -> None:  # fmt: skip
         super().__init__(name, pause, problems)
@@ -170,13 +183,14 @@ class Stale:
     age: float
     host: str
     by: str
+    readiness: str = ""
 
 
 class EditChecker(Worker):
     """Follows the edited links on one host."""
 
     def __init__(
-        self, name: str, pause: float, problems: Problems, host: str, client: Client, links: list[Edited],
+        self, name: str, pause: float, problems: Problems, *, host: str, client: Client, links: list[Edited],
         clicks: Clicks, stale: list[Stale], pulse: Pulse,
     ) -> None:  # fmt: skip
         super().__init__(name, pause, problems)

@@ -1,4 +1,4 @@
-"""python -m bench.prove_failover [--faults N] [--seed N]: a cluster of five hosts, and what its faults cost.
+"""python -m bench.failover [--faults N] [--seed N]: a cluster of five hosts, and what its faults cost.
 
 Runs the files of deploy/ha in network namespaces (root only): etcd and PostgreSQL under Patroni on three hosts, the
 service on two, HAProxy in front. Under the load of clients that know the truth, it breaks one or two things at a time.
@@ -24,9 +24,11 @@ def main() -> None:
     options = _options()
     if reason := isolation.why_none():
         sys.exit(f"NOT PROVEN: {reason}.")
-    isolation.enter("bench.prove_failover", [*sys.argv[1:], *([] if "--seed" in sys.argv else [f"--seed={options.seed}"])])
+    isolation.enter(
+        "bench.failover", [*sys.argv[1:], *([] if "--seed" in sys.argv else [f"--seed={options.seed}"])]
+    )
     # Only in the namespaces, and after the check: what follows needs packages of the development environment.
-    from testing.failover.run import prove
+    from bench.failover.steps import prove
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     started = time.monotonic()
@@ -44,7 +46,9 @@ def _options() -> Namespace:
     parser.add_argument("--faults", type=int, default=100, help="how many; the two of a pair count as two")
     parser.add_argument("--only", nargs="*", default=[], metavar="FAULT", help="these alone, in this order")
     parser.add_argument("--singles", action="store_true", help="no pairs")
-    parser.add_argument("--pace", type=float, default=1, help="requests of the load, as a multiple of about 90 a second")
+    parser.add_argument(
+        "--pace", type=float, default=1, help="requests of the load, as a multiple of about 90 a second"
+    )
     parser.add_argument("--table", type=Path, metavar="FILE", help="write what operators see of each fault")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of all programs there")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))

@@ -15,12 +15,13 @@ from testing.failover.load import Load
 from testing.failover.observing import Observer, Seen, table
 from testing.failover.probes import Probe
 from testing.failover.truth import Findings, judge
+from testing.failover.writers import Stale
 
 # Between the recovery from one fault and the next one.
 CALM_SECONDS = (1.0, 4.0)
 # From the first fault of a pair to the second.
 OFFSET_SECONDS = (0.0, 9.0)
-# On a host that is cut off from changes, and for those of another host: see docs/security-model.md.
+# Changes of another host take effect in so many seconds on one that is not cut off, see docs/security-model.md.
 STALE_SECONDS = 7.0
 # How many of ten steps are pairs.
 PAIRS_OF_TEN = 4
@@ -34,7 +35,7 @@ class Step(NamedTuple):
     pauses: dict[str, float]
     failed: Counter[str]
     recovery: float
-    stale: str
+    stale: list[Stale]
     seen: Seen
 
     def __str__(self) -> str:
@@ -43,8 +44,29 @@ class Step(NamedTuple):
         failed = ", ".join(f"{number} x {reason}" for reason, number in self.failed.most_common())
         return (
             f"{names:<45} {self.where:<22} {pauses}  healthy after {self.recovery:3.0f}"
-            f"{f'  known links failed: {failed}' if failed else ''}{self.stale}"
+            f""
+            f"{f'  known links failed: {failed}' if failed else ''}{_words_on(self.stale)}"
         )
+
+
+def _words_on(stale: list[Stale]) -> str:
+    if not stale:
+        return ""
+    oldest = max(stale, key=lambda one: one.age)
+    return f"  old destinations: {len(stale)}, up to {oldest.age:.1f} s on {oldest.host} ({oldest.readiness})"
+
+
+def too_old(stale: list[Stale], observer: Observer) -> list[str]:
+    """Old destinations that no document allows: on the host of the edit, or on another one that is not cut off."""
+    problems = []
+    for one in stale:
+        one.readiness = observer.readiness_of(one.host, one.moment)
+        if one.host == one.by or (one.age > STALE_SECONDS and one.readiness == "200"):
+            problems.append(
+                f"{one.host} ({one.readiness}) led to an old destination {one.age:.2f} s after {one.by} had"
+                " acknowledged another"
+            )
+    return problems
 
 
 def prove(faults: int, random: Random, options: Namespace) -> Findings:
@@ -103,6 +125,8 @@ def _step(made: Cluster, load: Load, observer: Observer, chosen: list[Fault], ra
         time.sleep(max(0.0, until - time.monotonic()))
         fault.end()
     recovery = made.wait_until_healthy()
+    stale = load.stale[stale_before:]
+    load.problems.lines += too_old(stale, observer)
     ended = time.monotonic()
     windows = {kind: pulse.window(began, ended) for kind, pulse in load.pulses.items()}
     pauses = {
@@ -110,13 +134,8 @@ def _step(made: Cluster, load: Load, observer: Observer, chosen: list[Fault], ra
         "reports": windows["reports"].pause,
         "redirects": windows["redirects"].pause,
     }
-    stale = load.stale[stale_before:]
-    words = ""
-    if stale:
-        ages = {same: max((one.age for one in stale if (one.host == one.by) == same), default=0) for same in (True, False)}
-        words = f"  old destinations: {len(stale)}, up to {ages[True]:.2f} s on the host of the edit, {ages[False]:.2f} s on the other"
     where = " + ".join(fault.where for _, fault in begun)
-    return Step(chosen, where, pauses, windows["redirects"].failures, recovery, words, observer.end())
+    return Step(chosen, where, pauses, windows["redirects"].failures, recovery, stale, observer.end())
 
 
 def _summarize(steps: list[Step], load: Load, findings: Findings) -> None:
@@ -140,7 +159,9 @@ def _summarize(steps: list[Step], load: Load, findings: Findings) -> None:
         f" of {load.pulses['redirects'].window(0, time.monotonic()).attempts:,}"
     )
     ages = [one.age for one in load.stale]
-    findings.lines.append(f"old destinations after an acknowledged edit: {len(ages):,}, up to {max(ages, default=0):.2f} s")
+    findings.lines.append(
+        f"old destinations after an acknowledged edit: {len(ages):,}, up to {max(ages, default=0):.2f} s"
+    )
 
 
 def _rows(steps: list[Step]) -> Iterator[tuple[str, str, Seen]]:
@@ -152,5 +173,3 @@ def _rows(steps: list[Step]) -> Iterator[tuple[str, str, Seen]]:
             shown.add(fault.name)
             pauses = ", ".join(f"{kind} {seconds:.0f} s" for kind, seconds in step.pauses.items())
             yield fault.title, pauses, step.seen
-
-
