@@ -15,6 +15,7 @@ from testing.failover.load import Load
 from testing.failover.observing import Observer, Seen, table
 from testing.failover.probes import Probe
 from testing.failover.truth import Findings, judge
+from testing.failover.workers import longest_pause
 from testing.failover.writers import Stale
 
 # Between the recovery from one fault and the next one.
@@ -81,10 +82,12 @@ def prove(faults: int, random: Random, options: Namespace) -> Findings:
         steps: list[Step] = []
         try:
             for chosen in _plan(faults, random, options):
-                steps.append(_step(made, load, observer, chosen, random))
+                steps.append(_step(made, load, observer, probes, chosen, random))
                 print(f"{time.monotonic() - load.problems.began:6.0f} s  {steps[-1]}", flush=True)
         except TimeoutError as error:
             load.problems.add(str(error))
+        except KeyboardInterrupt:
+            load.problems.add("interrupted")
         load.stop()
         for probe in probes:
             probe.stop()
@@ -111,7 +114,9 @@ def _plan(faults: int, random: Random, options: Namespace) -> Iterator[list[Faul
         yield chosen
 
 
-def _step(made: Cluster, load: Load, observer: Observer, chosen: list[Fault], random: Random) -> Step:
+def _step(
+    made: Cluster, load: Load, observer: Observer, probes: list[Probe], chosen: list[Fault], random: Random
+) -> Step:
     time.sleep(random.uniform(*CALM_SECONDS))
     observer.begin()
     stale_before, began = len(load.stale), time.monotonic()
@@ -129,7 +134,9 @@ def _step(made: Cluster, load: Load, observer: Observer, chosen: list[Fault], ra
     load.problems.lines += too_old(stale, observer)
     ended = time.monotonic()
     windows = {kind: pulse.window(began, ended) for kind, pulse in load.pulses.items()}
+    accepted = [write.ended for probe in probes for write in list(probe.writes)]
     pauses = {
+        "PostgreSQL": longest_pause(accepted, began, ended),
         "writes": max(windows["creations"].pause, windows["edits"].pause),
         "reports": windows["reports"].pause,
         "redirects": windows["redirects"].pause,

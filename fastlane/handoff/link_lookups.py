@@ -28,6 +28,7 @@ from fastlane.handoff.between_processes import Handoff
 from fastlane.sockets.event_loop import EventLoop
 from links.destinations.batch_lookup import Key, load_targets, sites_of
 from links.destinations.lookup import recall_target
+from links.destinations.patience import patient_reads
 
 # Seconds after which a lookup checks again whether the database is still unreachable.
 REMEMBERED_SECONDS = 5.0
@@ -48,7 +49,7 @@ def lookup_many(keys: Sequence[Key]) -> list[bytes | None]:
     before = [versions_of(*key) for key in sites_of(keys)]
     seconds = inf if is_hearing() else UNHEARD_SECONDS
     try:
-        results = load_targets(keys)
+        results = patient_reads().read(lambda: load_targets(keys))
     except Error as error:
         connection.close()
         if not is_outage(error):

@@ -28,6 +28,7 @@ from domains.models import DomainStatus
 from links.availability import BAN_REASON
 from links.destinations.cache import DestinationCache
 from links.destinations.known_links import known_links
+from links.destinations.patience import patient_reads
 from links.destinations.utm import with_utm
 from links.fields import STORED, Kind, RedirectType, Use
 
@@ -193,7 +194,9 @@ def find_target(host: str, code: str) -> LookupResult:
     Uses the in-memory cache first. During a database outage it falls back to the host's persistent cache.
     """
     try:
-        return destinations().find((site_of(host), code), lambda: load_target(host, code))
+        return destinations().find(
+            (site_of(host), code), lambda: patient_reads().read(lambda: load_target(host, code))
+        )
     except Error as error:
         if not is_outage(error) or (target := recall_target(host, code)) is None:
             raise

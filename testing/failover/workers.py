@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 import traceback
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -43,14 +44,19 @@ class Pulse:
 
     def window(self, since: float, until: float) -> Window:
         """The attempts that ended in this time, and those pauses that overlap it."""
-        attempts = sorted(self._attempts, key=lambda attempt: attempt.ended)
-        inside = [attempt for attempt in attempts if since <= attempt.ended <= until]
-        successes = [attempt.ended for attempt in attempts if attempt.worked and attempt.ended <= until]
-        before = [moment for moment in successes if moment < since]
-        moments = [*before[-1:], *(moment for moment in successes if moment >= since), until]
-        pause = max((late - early for early, late in pairwise(moments)), default=0)
+        inside = [attempt for attempt in list(self._attempts) if since <= attempt.ended <= until]
+        pause = longest_pause(
+            (attempt.ended for attempt in list(self._attempts) if attempt.worked), since, until
+        )
         failures = Counter(attempt.outcome for attempt in inside if not attempt.worked)
         return Window(len(inside), failures, pause)
+
+
+def longest_pause(moments: Iterable[float], since: float, until: float) -> float:
+    """The longest time between two successive ones of these moments that overlaps this time."""
+    known = sorted(moment for moment in moments if moment <= until)
+    first = max(0, bisect_left(known, since) - 1)
+    return max((late - early for early, late in pairwise([*known[first:], until])), default=0.0)
 
 
 class Problems:
