@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
+
+import psycopg
 
 from testing.failover.cluster import Cluster, cluster
 from testing.failover.faults import FAULTS, Begun, Fault
@@ -45,7 +48,6 @@ class Step(NamedTuple):
         failed = ", ".join(f"{number} x {reason}" for reason, number in self.failed.most_common())
         return (
             f"{names:<45} {self.where:<22} {pauses}  healthy after {self.recovery:3.0f}"
-            f""
             f"{f'  known links failed: {failed}' if failed else ''}{_words_on(self.stale)}"
         )
 
@@ -57,42 +59,101 @@ def _words_on(stale: list[Stale]) -> str:
     return f"  old destinations: {len(stale)}, up to {oldest.age:.1f} s on {oldest.host} ({oldest.readiness})"
 
 
-def too_old(stale: list[Stale], observer: Observer) -> list[str]:
-    """Old destinations that no document allows: on the host of the edit, or on another one that is not cut off."""
-    problems = []
-    for one in stale:
-        one.readiness = observer.readiness_of(one.host, one.moment)
-        if one.host == one.by or (one.age > STALE_SECONDS and one.readiness == "200"):
-            problems.append(
-                f"{one.host} ({one.readiness}) led to an old destination {one.age:.2f} s after {one.by} had"
-                " acknowledged another"
-            )
-    return problems
+class Run:
+    """A cluster under load, and those who watch it."""
+
+    def __init__(self, cluster: Cluster, pace: float, random: Random) -> None:
+        self.cluster, self.load, self.observer = cluster, Load(cluster, pace), Observer(cluster)
+        self.probes = [Probe(member) for member in cluster.members]
+        self._random = random
+
+    def start(self) -> None:
+        for thread in (self.observer, *self.probes):
+            thread.start()
+        self.load.start()
+
+    def stop(self) -> None:
+        self.load.stop()
+        for probe in self.probes:
+            probe.stop()
+
+    def step(self, chosen: list[Fault]) -> Step:
+        """Let these faults happen, and wait for the recovery."""
+        time.sleep(self._random.uniform(*CALM_SECONDS))
+        self.observer.begin()
+        stale_before, began = len(self.load.stale), time.monotonic()
+        where = self._break(chosen)
+        recovery = self._wait_until_healthy(chosen)
+        ended = time.monotonic()
+        windows = {kind: pulse.window(began, ended) for kind, pulse in self.load.pulses.items()}
+        accepted = [write.ended for probe in self.probes for write in list(probe.writes)]
+        pauses = {
+            "PostgreSQL": longest_pause(accepted, began, ended),
+            "writes": max(windows["creations"].pause, windows["edits"].pause),
+            "reports": windows["reports"].pause,
+            "redirects": windows["redirects"].pause,
+        }
+        stale = self.load.stale[stale_before:]
+        self._check(stale)
+        return Step(
+            chosen, where, pauses, windows["redirects"].failures, recovery, stale, self.observer.end()
+        )
+
+    def _break(self, chosen: list[Fault]) -> str:
+        """Returns where it was."""
+        begun: list[tuple[float, Begun]] = []
+        for number, fault in enumerate(chosen):
+            if number:
+                time.sleep(self._random.uniform(*OFFSET_SECONDS))
+            lasts = self._random.uniform(*fault.seconds)
+            try:
+                one = fault.begin(self.cluster, self._random)
+            except (psycopg.Error, subprocess.TimeoutExpired, TimeoutError) as error:
+                # The other fault of the pair may have taken what this one needs.
+                one = Begun(f"(impossible: {type(error).__name__})", lambda: None)
+            begun.append((time.monotonic() + lasts, one))
+        for until, one in sorted(begun, key=lambda pair: pair[0]):
+            time.sleep(max(0.0, until - time.monotonic()))
+            one.end()
+        return " + ".join(one.where for _, one in begun)
+
+    def _wait_until_healthy(self, chosen: list[Fault]) -> float:
+        began = time.monotonic()
+        try:
+            return self.cluster.wait_until_healthy()
+        except TimeoutError as error:
+            self.load.problems.add(f"after {[fault.name for fault in chosen]}: {error}")
+            FAULTS["everything-restarted"].begin(self.cluster, self._random)
+            self.cluster.wait_until_healthy()
+            return time.monotonic() - began
+
+    def _check(self, stale: list[Stale]) -> None:
+        """Old destinations that no document allows: on the host of the edit, or on another that is not cut off."""
+        for one in stale:
+            one.readiness = self.observer.readiness_of(one.host, one.moment)
+            if one.host == one.by or (one.age > STALE_SECONDS and one.readiness == "200"):
+                self.load.problems.add(
+                    f"{one.host} ({one.readiness}) led to an old destination {one.age:.2f} s after {one.by} had"
+                    " acknowledged another"
+                )
 
 
 def prove(faults: int, random: Random, options: Namespace) -> Findings:
     """Run the faults and judge the outcome."""
+    steps: list[Step] = []
     with cluster(options.logs) as made:
-        load, observer = Load(made, options.pace), Observer(made)
-        probes = [Probe(member) for member in made.members]
-        for thread in (observer, *probes):
-            thread.start()
-        load.start()
+        run = Run(made, options.pace, random)
+        run.start()
         time.sleep(5)
-        steps: list[Step] = []
         try:
             for chosen in _plan(faults, random, options):
-                steps.append(_step(made, load, observer, probes, chosen, random))
-                print(f"{time.monotonic() - load.problems.began:6.0f} s  {steps[-1]}", flush=True)
-        except TimeoutError as error:
-            load.problems.add(str(error))
-        except KeyboardInterrupt:
-            load.problems.add("interrupted")
-        load.stop()
-        for probe in probes:
-            probe.stop()
-        findings = judge(made, load, probes)
-    _summarize(steps, load, findings)
+                steps.append(run.step(chosen))
+                print(f"{time.monotonic() - run.load.problems.began:6.0f} s  {steps[-1]}", flush=True)
+        except (TimeoutError, KeyboardInterrupt) as error:
+            run.load.problems.add(f"ended early: {error!r}")
+        run.stop()
+        findings = judge(made, run.load, run.probes)
+    _summarize(steps, run.load, findings)
     if options.table:
         options.table.write_text(table(_rows(steps)) + "\n")
     return findings
@@ -112,37 +173,6 @@ def _plan(faults: int, random: Random, options: Namespace) -> Iterator[list[Faul
         chosen = [waiting.pop(0) for _ in range(2 if is_pair else 1)]
         faults -= len(chosen)
         yield chosen
-
-
-def _step(
-    made: Cluster, load: Load, observer: Observer, probes: list[Probe], chosen: list[Fault], random: Random
-) -> Step:
-    time.sleep(random.uniform(*CALM_SECONDS))
-    observer.begin()
-    stale_before, began = len(load.stale), time.monotonic()
-    begun: list[tuple[float, Begun]] = []
-    for number, fault in enumerate(chosen):
-        if number:
-            time.sleep(random.uniform(*OFFSET_SECONDS))
-        lasts = random.uniform(*fault.seconds)
-        begun.append((time.monotonic() + lasts, fault.begin(made, random)))
-    for until, fault in sorted(begun, key=lambda pair: pair[0]):
-        time.sleep(max(0.0, until - time.monotonic()))
-        fault.end()
-    recovery = made.wait_until_healthy()
-    stale = load.stale[stale_before:]
-    load.problems.lines += too_old(stale, observer)
-    ended = time.monotonic()
-    windows = {kind: pulse.window(began, ended) for kind, pulse in load.pulses.items()}
-    accepted = [write.ended for probe in probes for write in list(probe.writes)]
-    pauses = {
-        "PostgreSQL": longest_pause(accepted, began, ended),
-        "writes": max(windows["creations"].pause, windows["edits"].pause),
-        "reports": windows["reports"].pause,
-        "redirects": windows["redirects"].pause,
-    }
-    where = " + ".join(fault.where for _, fault in begun)
-    return Step(chosen, where, pauses, windows["redirects"].failures, recovery, stale, observer.end())
 
 
 def _summarize(steps: list[Step], load: Load, findings: Findings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 import psycopg
@@ -11,6 +12,8 @@ import psycopg
 from testing.failover.database import DatabaseHost
 
 PERIOD_SECONDS = 0.08
+# The servers' logs need not have each refusal.
+_QUIET = "-c log_min_messages=fatal -c log_min_error_statement=panic"
 _WRITE = """
 INSERT INTO probe VALUES (%s, %s) RETURNING ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
 """
@@ -41,11 +44,13 @@ class Probe(threading.Thread):
         number = 0
         while not self._stopped.is_set():
             try:
-                with self._member.connect() as connection:
+                with self._member.connect(options=_QUIET) as connection:
                     connection.add_notice_handler(lambda notice: self._warnings.append(notice.sqlstate or ""))
                     while not self._stopped.wait(PERIOD_SECONDS):
                         number += 1
-                        self._write(connection, number)
+                        # A standby refuses it and may be asked again.
+                        with suppress(psycopg.errors.ReadOnlySqlTransaction):
+                            self._write(connection, number)
             except psycopg.Error:
                 self._stopped.wait(PERIOD_SECONDS)
 
