@@ -87,9 +87,10 @@ class Run:
         ended = time.monotonic()
         windows = {kind: pulse.window(began, ended) for kind, pulse in self.load.pulses.items()}
         accepted = [write.ended for probe in self.probes for write in list(probe.writes)]
+        written = [moment for kind in ("creations", "edits") for moment in self.load.pulses[kind].successes()]
         pauses = {
             "PostgreSQL": longest_pause(accepted, began, ended),
-            "writes": max(windows["creations"].pause, windows["edits"].pause),
+            "writes": longest_pause(written, began, ended),
             "reports": windows["reports"].pause,
             "redirects": windows["redirects"].pause,
         }

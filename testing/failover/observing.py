@@ -16,15 +16,14 @@ from urllib.request import urlopen
 
 from testing.failover.cluster import Cluster
 from testing.failover.network import CLIENTS
-from testing.failover.service import INTERNAL_PORT
+from testing.failover.service import INTERNAL_PORT, ServiceHost
 from testing.failover.units import Unit
 
 REPOSITORY = Path(__file__).parents[2]
 PERIOD_SECONDS = 1.0
-AROUND_SECONDS = 3.0
 _PROMETHEUS_PORT = 9090
 _CONFIGURATION = """
-global: {{ scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s }}
+global: {{ scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s }}
 rule_files: [{rules}]
 scrape_configs:
   - job_name: shortener
@@ -61,7 +60,10 @@ class Observer(threading.Thread):
         super().__init__(name="observer", daemon=True)
         self._cluster = cluster
         self._seen = Seen()
-        self._samples: list[tuple[float, str, str]] = []
+        # Of each host: the moments before and after each look at /readyz, and what it said.
+        self._samples: dict[str, list[tuple[float, float, str]]] = {
+            service.name: [] for service in cluster.services
+        }
         self._known_alerts: set[str] = set()
         self._offsets: dict[str, int] = {}
         self._prometheus = _prometheus(cluster)
@@ -70,15 +72,22 @@ class Observer(threading.Thread):
             self._prometheus.start()
 
     def run(self) -> None:
+        for service in self._cluster.services:
+            threading.Thread(
+                target=self._watch, args=(service,), name=f"watch-{service.name}", daemon=True
+            ).start()
         while True:
-            began = time.monotonic()
-            seen = self._seen
-            for service in self._cluster.services:
-                readiness = _readiness(*service.internal("/readyz"))
-                seen.readiness[readiness] += 1
-                self._samples.append((time.monotonic(), service.name, readiness))
-                self._read_metrics(seen, service.internal("/metrics")[1])
-            seen.alerts |= self._alerts() - self._known_alerts
+            self._seen.alerts |= self._alerts() - self._known_alerts
+            time.sleep(PERIOD_SECONDS)
+
+    def _watch(self, service: ServiceHost) -> None:
+        samples = self._samples[service.name]
+        while True:
+            began, seen = time.monotonic(), self._seen
+            readiness = _readiness(*service.internal("/readyz"))
+            samples.append((began, time.monotonic(), readiness))
+            seen.readiness[readiness] += 1
+            self._read_metrics(seen, service.internal("/metrics")[1])
             time.sleep(max(0.0, began + PERIOD_SECONDS - time.monotonic()))
 
     def begin(self) -> None:
@@ -93,10 +102,11 @@ class Observer(threading.Thread):
         return seen
 
     def readiness_of(self, host: str, moment: float) -> str:
-        """What /readyz of the host said around this moment: the worst within three seconds."""
-        said = {
-            words for at, name, words in self._samples if name == host and abs(at - moment) < AROUND_SECONDS
-        }
+        """What else than 200 /readyz of the host said within two seconds, or last before it, or first after it."""
+        samples = list(self._samples[host])
+        said = {words for began, ended, words in samples if began - 2 < moment < ended + 2}
+        said |= {*[words for _, ended, words in samples if ended <= moment][-1:]}
+        said |= {*[words for began, _, words in samples if began >= moment][:1]}
         return "; ".join(sorted(said - {"200"})) or "200"
 
     def _read_metrics(self, seen: Seen, text: str) -> None:
@@ -137,8 +147,11 @@ def _readiness(status: int, body: str) -> str:
         parts = json.loads(body)
     except ValueError:
         return f"{status or 'no response'}"
+    amiss = {name: re.sub(r"\d[\d.:]*", "…", text) for name, text in parts.items() if name != "status"}
     return f"{status} " + ", ".join(
-        f"{name}: {text}" for name, text in parts.items() if name != "status" and text != "ok"
+        f"{name}: {text.partition(': ')[0]}"
+        for name, text in amiss.items()
+        if text not in {"ok", "unknown without the database"}
     )
 
 
