@@ -42,12 +42,14 @@ class Pulse:
     def note(self, began: float, outcome: str) -> None:
         self._attempts.append(Attempt(began, time.monotonic(), outcome))
 
+    def successes(self) -> list[float]:
+        """When they ended."""
+        return [attempt.ended for attempt in list(self._attempts) if attempt.worked]
+
     def window(self, since: float, until: float) -> Window:
         """The attempts that ended in this time, and those pauses that overlap it."""
         inside = [attempt for attempt in list(self._attempts) if since <= attempt.ended <= until]
-        pause = longest_pause(
-            (attempt.ended for attempt in list(self._attempts) if attempt.worked), since, until
-        )
+        pause = longest_pause(self.successes(), since, until)
         failures = Counter(attempt.outcome for attempt in inside if not attempt.worked)
         return Window(len(inside), failures, pause)
 
