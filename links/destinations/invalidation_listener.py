@@ -82,6 +82,8 @@ class Follower:
         state.note_gap(listening_since)
         cache_versions.expire_caches()
         state.note_heard()
+        # In between, a worker may have cached again what this host remembered (`links.destinations.patience`).
+        cache_versions.expire_caches()
         log.info("Following link changes.")
         self._reported, self._delay = "", RETRY_SECONDS
 
