@@ -207,6 +207,9 @@ def preview_headers(in_json: bool, hsts: int) -> bytes:
 
 
 _HEALTHY = b'{"status": "ok"}'
+# The check that HAProxy sends unless told otherwise. HTTP/1.0 needs no Host.
+_BARE = b"GET /healthz HTTP/1.0\r\n\r\n"
+_AS_BARE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 # Without `/healthz/`, which the view does not serve either.
 _HEALTH_TARGETS = (b"GET /healthz ", b"GET /healthz?", b"HEAD /healthz ", b"HEAD /healthz?")
 _HEALTH_FIELDS = (
@@ -225,6 +228,9 @@ class Health:
         """Return None for other requests and for requests that are not simple. ``now`` in seconds since 1970."""
         if not head.startswith(_HEALTH_TARGETS):
             return None
+        version = "1.1"
+        if head == _BARE:
+            head, closes, version = _AS_BARE, True, "1.0"
         try:
             method, _, _, fields = read_head(head)
         except NotSimple:
@@ -234,7 +240,7 @@ class Health:
         closes = closes or fields.closes
         is_secure = fields.is_secure and is_trusted(peer, settings.TRUSTED_PROXIES)
         answer = (
-            f"HTTP/1.1 200 OK\r\nServer: {SERVER}\r\nDate: {formatdate(int(now), usegmt=True)}\r\n"
+            f"HTTP/{version} 200 OK\r\nServer: {SERVER}\r\nDate: {formatdate(int(now), usegmt=True)}\r\n"
             f"Connection: {'close' if closes else 'keep-alive'}\r\n{_HEALTH_FIELDS}"
             f"{self._over_tls if is_secure else ''}Content-Length: {len(_HEALTHY)}\r\n\r\n"
         ).encode()

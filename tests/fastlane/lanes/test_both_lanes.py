@@ -116,6 +116,13 @@ def test_healthz_has_the_same_response_from_event_loop_and_view(
         assert (by_fast_lane.records, by_fast_lane.kept_alive) == (by_view.records, by_view.kept_alive)
 
 
+def test_the_check_of_haproxy_has_the_same_response_from_event_loop_and_view() -> None:
+    data = b"GET /healthz HTTP/1.0\r\n\r\n"
+    by_fast_lane, by_view = health_check(data), django(data)
+    assert by_fast_lane is not None
+    assert (by_fast_lane.response, by_fast_lane.kept_alive) == (by_view.response, by_view.kept_alive)
+
+
 @pytest.mark.parametrize(
     ("path", "method", "changed"),
     [

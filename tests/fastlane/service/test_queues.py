@@ -13,6 +13,7 @@ import pytest
 
 from testing.adversary.conversation import AGENT
 from testing.adversary.slow import LARGE_FILE, held
+from testing.service.connection import read_to_end
 from testing.service.hosts import SECRET_KEY, one_host, stopped
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.processes import PROC, accepted_socket
@@ -91,6 +92,10 @@ def test_probes_are_answered_while_every_thread_is_busy(service: Service) -> Non
         assert service.call("HEAD", "/readyz").status == 200
         assert service.call_internal("/metrics").status == 200
         assert service.call("GET", "/healthz").status == 200
+        # As HAProxy sends it.
+        with socket.create_connection(("127.0.0.1", service.port), DEADLINE) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+            assert read_to_end(connection).startswith(b"HTTP/1.0 200 OK\r\n")
 
 
 def refusal(response: Response) -> tuple[int, str, str]:
