@@ -114,8 +114,10 @@ class Run:
                 one = Begun(f"(impossible: {type(error).__name__})", lambda: None)
             begun.append((time.monotonic() + lasts, one))
         for until, one in sorted(begun, key=lambda pair: pair[0]):
-            time.sleep(max(0.0, until - time.monotonic()))
-            one.end()
+            try:
+                time.sleep(max(0.0, until - time.monotonic()))
+            finally:
+                one.end()
         return " + ".join(one.where for _, one in begun)
 
     def _wait_until_healthy(self, chosen: list[Fault]) -> float:
@@ -153,6 +155,7 @@ def prove(faults: int, random: Random, options: Namespace) -> Findings:
         except (TimeoutError, KeyboardInterrupt) as error:
             run.load.problems.add(f"ended early: {error!r}")
         run.stop()
+        made.wait_until_healthy()
         findings = judge(made, run.load, run.probes)
     _summarize(steps, run.load, findings)
     if options.table:

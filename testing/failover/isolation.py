@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 _INSIDE = "FAILOVER_NAMESPACES"
-_PROGRAMS = ("etcd", "haproxy", "ip", "nft", "nsenter", "tc", "unshare")
-PACKAGES = "etcd-server haproxy iproute2 nftables util-linux"
+_PROGRAMS = ("curl", "etcd", "etcdctl", "haproxy", "ip", "nft", "nsenter", "setpriv", "tc", "unshare")
+PACKAGES = "curl etcd-client etcd-server haproxy iproute2 nftables util-linux"
 PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
 
 

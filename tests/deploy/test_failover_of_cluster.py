@@ -12,7 +12,8 @@ from testing.failover import isolation
 from testing.programs import skip_or_fail
 from testing.service.running import REPOSITORY
 
-pytestmark = pytest.mark.slow
+# Three faults of half a minute each, and as long for all else, on a machine that may be busy.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 FAULTS = ("leader-killed", "switchover", "patroni-frozen")
 
