@@ -208,3 +208,5 @@ def cluster(logs: Path | None = None) -> Iterator[Cluster]:
                 kept = logs / log.relative_to(folder)
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(log, kept)
+        run("umount", "--lazy", "--recursive", folder)
+        folder.rmdir()

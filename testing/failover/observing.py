@@ -27,7 +27,11 @@ global: {{ scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s }}
 rule_files: [{rules}]
 scrape_configs:
   - job_name: shortener
-    static_configs: [{{ targets: [{targets}] }}]
+    static_configs: [{{ targets: [{services}] }}]
+  - job_name: patroni
+    static_configs: [{{ targets: [{patroni}] }}]
+  - job_name: etcd
+    static_configs: [{{ targets: [{etcd}] }}]
 """
 # Metrics that a fault moves, with the values that need no mention.
 _METRICS = {
@@ -161,9 +165,14 @@ def _prometheus(cluster: Cluster) -> Unit | None:
         return None
     folder = cluster.folder / "prometheus"
     folder.mkdir()
-    targets = ", ".join(f'"{service.host.address}:{INTERNAL_PORT}"' for service in cluster.services)
+    targets = {
+        "services": [f"{service.host.address}:{INTERNAL_PORT}" for service in cluster.services],
+        "patroni": [f"{member.host.address}:8008" for member in cluster.members],
+        "etcd": [f"{member.host.address}:2379" for member in cluster.members],
+    }
+    lists = {name: ", ".join(f'"{one}"' for one in addresses) for name, addresses in targets.items()}
     (folder / "prometheus.yml").write_text(
-        _CONFIGURATION.format(rules=REPOSITORY / "deploy/alerts.yml", targets=targets)
+        _CONFIGURATION.format(rules=REPOSITORY / "deploy/alerts.yml", **lists)
     )
     command = [
         program,
