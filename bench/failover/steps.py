@@ -32,12 +32,12 @@ PAIRS_OF_TEN = 4
 
 
 class Step(NamedTuple):
-    """What happened in one step. ``pauses`` are seconds, by kind; ``failed`` the failures of known links."""
+    """What happened in one step. ``pauses`` are seconds, by kind; ``failed`` has the failures by kind and reason."""
 
     faults: list[Fault]
     where: str
     pauses: dict[str, float]
-    failed: Counter[str]
+    failed: dict[str, Counter[str]]
     recovery: float
     stale: list[Stale]
     seen: Seen
@@ -45,10 +45,14 @@ class Step(NamedTuple):
     def __str__(self) -> str:
         names = " + ".join(fault.name for fault in self.faults)
         pauses = "  ".join(f"{kind} {seconds:4.1f}" for kind, seconds in self.pauses.items())
-        failed = ", ".join(f"{number} x {reason}" for reason, number in self.failed.most_common())
+        failed = "".join(
+            f"  {kind} failed: {', '.join(f'{number} x {reason}' for reason, number in reasons.most_common(4))}"
+            for kind, reasons in self.failed.items()
+            if reasons
+        )
         return (
             f"{names:<45} {self.where:<22} {pauses}  healthy after {self.recovery:3.0f}"
-            f"{f'  known links failed: {failed}' if failed else ''}{_words_on(self.stale)}"
+            f"{failed}{_words_on(self.stale)}"
         )
 
 
@@ -96,9 +100,8 @@ class Run:
         }
         stale = self.load.stale[stale_before:]
         self._check(stale)
-        return Step(
-            chosen, where, pauses, windows["redirects"].failures, recovery, stale, self.observer.end()
-        )
+        failed = {kind: windows[kind].failures for kind in ("redirects", "creations", "edits", "reports")}
+        return Step(chosen, where, pauses, failed, recovery, stale, self.observer.end())
 
     def _break(self, chosen: list[Fault]) -> str:
         """Returns where it was."""
@@ -194,7 +197,7 @@ def _summarize(steps: list[Step], load: Load, findings: Findings) -> None:
         longest = {kind: max(step.pauses[kind] for step in pairs) for kind in pairs[0].pauses}
         words = ", ".join(f"{kind} {seconds:.1f} s" for kind, seconds in longest.items())
         findings.lines.append(f"longest pauses, pairs ({len(pairs)} x): {words}")
-    failed = sum((step.failed for step in steps), Counter())
+    failed = sum((step.failed["redirects"] for step in steps), Counter())
     findings.lines.append(
         f"faults: {sum(len(step.faults) for step in steps)}; requests of known links that failed: {failed.total():,}"
         f" of {load.pulses['redirects'].window(0, time.monotonic()).attempts:,}"
