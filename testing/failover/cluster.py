@@ -130,7 +130,7 @@ class Cluster:
         return all(service.internal("/readyz")[0] == 200 for service in self.services)
 
     def is_healthy(self) -> bool:
-        return self.has_standbys() and self.is_etcd_healthy() and self.is_ready()
+        return self.has_standbys() and self.is_ready() and self.is_etcd_healthy()
 
     def wait_until_healthy(self) -> float:
         """The seconds that it took. Raises TimeoutError."""
