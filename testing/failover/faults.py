@@ -174,6 +174,9 @@ def _database_clock(cluster: Cluster, random: Random) -> Begun:
     leader, seconds = cluster.leader(), random.choice([-CLOCK_SECONDS, CLOCK_SECONDS])
     leader.set_clock(seconds)
     _restart_server(leader)
+    ahead = float(leader.rows("SELECT extract(epoch FROM clock_timestamp())")[0][0]) - time.time()
+    if abs(ahead - seconds) > 2:
+        raise psycopg.OperationalError(f"The clock is {ahead:.0f} s ahead and not {seconds} s.")
 
     def end() -> None:
         leader.set_clock(0)
