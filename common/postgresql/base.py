@@ -200,7 +200,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def close_if_unusable_or_obsolete(self) -> None:
         self._leave_former_server()
-        super().close_if_unusable_or_obsolete()
+        # Before and after each request, outside its error handling. Django asks for the autocommit mode, which must not
+        # execute a statement here: the connection may be broken.
+        needs_standby, self._needs_standby = self._needs_standby, False
+        try:
+            super().close_if_unusable_or_obsolete()
+        finally:
+            self._needs_standby = needs_standby
 
     def _leave_former_server(self) -> None:
         """Close a connection to the server before a failover, although that server may still respond."""

@@ -158,6 +158,24 @@ def test_nothing_is_committed_without_a_required_standby(
     assert not primary.has_standby()
 
 
+def test_a_broken_connection_is_closed_after_a_request_whatever_the_standbys_do(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REQUIRE_SYNCHRONOUS = True
+    monkeypatch.setitem(connection.settings_dict, "RESPONSE_SECONDS", 10)
+    primary.note_committed()
+    primary.note_standby(primary.current())
+    connection.ensure_connection()
+    primary.note_no_standby()
+    connection.connection.close()
+    with pytest.raises(OperationalError):
+        User.objects.exists()
+
+    connection.close_if_unusable_or_obsolete()
+
+    assert not User.objects.exists()
+
+
 @contextmanager
 def role(name: str) -> Iterator[tuple[psycopg.Connection[tuple[object, ...]], dict[str, Any]]]:
     """A connection of the owner, and the connection parameters of a new role without special rights."""
