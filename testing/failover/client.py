@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import http.client
+from collections import Counter
+from http import HTTPStatus
 from typing import Any
 
 from testing.service.connection import Connection, Response
 
 HOST = "sho.test"
 NO_ANSWER = (OSError, http.client.HTTPException)
+
+
+# How often the service has failed with 500, which no fault excuses, by method and kind of path.
+failures: Counter[str] = Counter()
 
 
 class Client(Connection):
@@ -18,7 +24,10 @@ class Client(Connection):
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         """Raises one of NO_ANSWER; the next call opens another connection."""
         try:
-            return super().call(method, path, body, Host=HOST, **headers)
+            response = super().call(method, path, body, Host=HOST, **headers)
         except NO_ANSWER:
             self.close()
             raise
+        if response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            failures[f"{method} {'/'.join(path.split('/')[:3])}"] += 1
+        return response

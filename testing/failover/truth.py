@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from testing.failover.client import failures
 from testing.failover.cluster import DATABASE, Cluster
 from testing.failover.history import register_problem, set_problems
 from testing.failover.load import Load
@@ -61,6 +62,7 @@ def judge(cluster: Cluster, load: Load, probes: list[Probe]) -> Findings:
     _histories(load, findings)
     _servers(cluster, probes, findings)
     _audits(cluster, findings)
+    findings.problems += [f"{number} responses to {request} were 500" for request, number in failures.items()]
     findings.problems += load.problems.lines
     return findings
 
