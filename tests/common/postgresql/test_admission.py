@@ -164,10 +164,10 @@ def test_a_broken_connection_is_closed_after_a_request_whatever_the_standbys_do(
     settings.REQUIRE_SYNCHRONOUS = True
     monkeypatch.setitem(connection.settings_dict, "RESPONSE_SECONDS", 10)
     primary.note_committed()
-    primary.note_standby(primary.current())
     connection.ensure_connection()
-    primary.note_no_standby()
     connection.connection.close()
+    # The session would become writable again.
+    primary.note_standby(primary.current())
     with pytest.raises(OperationalError):
         User.objects.exists()
 
