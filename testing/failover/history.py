@@ -72,20 +72,20 @@ def register_problem(initial: Hashable, history: Iterable[Operation]) -> str | N
 
 
 def _relevant(history: Iterable[Operation]) -> list[Operation]:
-    """Without what may be left out: operations of unknown outcome of which nobody can have seen anything."""
-    operations = list(history)
-    last_refusal = max((one.ended for one in operations if one.is_refused), default=-inf)
+    """Without the operations of unknown outcome whose value nobody has seen, of which there can be many.
+
+    One of them may have refused a compare-and-set. Such refusals are left out, too, and prove nothing.
+    """
+    operations = [one for one in history if one.kind != "read" or one.ended != inf]
+    since = inf
     while True:
         seen = {one.value for one in operations if one.kind == "read"}
         seen |= {one.expected for one in operations if one.kind == "cas" and not one.is_refused}
-        kept = [
-            one
-            for one in operations
-            if one.ended != inf or (one.kind != "read" and (one.value in seen or one.began < last_refusal))
-        ]
-        if len(kept) == len(operations):
-            return kept
-        operations = kept
+        unseen = [one for one in operations if one.ended == inf and one.value not in seen]
+        if not unseen:
+            return [one for one in operations if not one.is_refused or one.ended < since]
+        since = min(since, *(one.began for one in unseen))
+        operations = [one for one in operations if one not in unseen]
 
 
 def _next(operations: Sequence[Operation], done: int) -> Iterable[int]:
