@@ -209,11 +209,12 @@ def _summarize(steps: list[Step], load: Load, findings: Findings) -> None:
 
 
 def _rows(steps: list[Step]) -> Iterator[tuple[str, str, Seen]]:
-    """Of each fault that happened alone."""
-    shown = set()
-    for step in steps:
-        fault = step.faults[0]
-        if len(step.faults) == 1 and fault.name not in shown:
-            shown.add(fault.name)
-            pauses = ", ".join(f"{kind} {seconds:.0f} s" for kind, seconds in step.pauses.items())
-            yield fault.title, pauses, step.seen
+    """Of each fault that happened alone, whenever it did."""
+    for name, fault in FAULTS.items():
+        same = [step for step in steps if [one.name for one in step.faults] == [name]]
+        if same:
+            seen = Seen()
+            for step in same:
+                seen.add(step.seen)
+            longest = (max(step.pauses[kind] for step in same) for kind in ("writes", "reports", "redirects"))
+            yield fault.title, " / ".join(f"{seconds:.0f}" for seconds in longest) + " s", seen

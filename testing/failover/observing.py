@@ -21,6 +21,8 @@ from testing.failover.units import Unit
 
 REPOSITORY = Path(__file__).parents[2]
 PERIOD_SECONDS = 1.0
+# Bytes of a journal that waits for longer than the drainer ever takes.
+NOTABLE_BACKLOG = 100_000
 _PROMETHEUS_PORT = 9090
 _CONFIGURATION = """
 global: {{ scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s }}
@@ -55,6 +57,13 @@ class Seen:
     backlog: float = 0
     alerts: set[str] = field(default_factory=set)
     log: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Seen) -> None:
+        self.readiness.update(other.readiness)
+        self.log.update(other.log)
+        self.metrics |= other.metrics
+        self.alerts |= other.alerts
+        self.backlog = max(self.backlog, other.backlog)
 
 
 class Observer(threading.Thread):
@@ -192,16 +201,32 @@ class Here:
         return [*map(str, words)]
 
 
+# Log lines that tell an operator no more than the metrics do.
+_PLAIN = re.compile(
+    r"Service Unavailable|waiting for the database|until the database is available|limit of open files"
+)
+
+
 def table(rows: Iterable[tuple[str, str, Seen]]) -> str:
-    """A table in Markdown: the faults, and what an operator sees of each of them."""
-    lines = ["| fault | pauses | `/readyz` | metrics | alerts | log |", "|---|---|---|---|---|---|"]
+    """A table in Markdown: the faults, their longest pauses, and what an operator sees of each of them."""
+    lines = [
+        "| fault | writes / reports / redirects paused | `/readyz` | metrics | alerts, also pending ones | log |",
+        "|---|---|---|---|---|---|",
+    ]
     for title, pauses, seen in rows:
-        readiness = "; ".join(words for words, _ in seen.readiness.most_common() if words != "200") or "200"
+        readiness = [words for words, _ in seen.readiness.most_common() if words != "200"]
         metrics = sorted(seen.metrics)
-        if seen.backlog > 100_000:
+        if seen.backlog > NOTABLE_BACKLOG:
             metrics.append(f"journal_backlog_bytes {seen.backlog:,.0f}")
-        alerts = ", ".join(sorted(alert.removeprefix("Shortener") for alert in seen.alerts)) or "none"
-        log = "; ".join(text for text, _ in seen.log.most_common(3)) or "nothing"
-        cells = (title, pauses, readiness, ", ".join(metrics) or "unchanged", alerts, log)
+        alerts = sorted(alert.removeprefix("Shortener") for alert in seen.alerts)
+        log = [text.partition(": ")[2][:90] for text, _ in seen.log.most_common() if not _PLAIN.search(text)]
+        cells = (
+            title,
+            pauses,
+            "; ".join(readiness[:2]) or "200",
+            ", ".join(metrics) or "as ever",
+            ", ".join(alerts) or "none",
+            "; ".join(log[:2]) or "nothing else",
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
