@@ -200,8 +200,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def close_if_unusable_or_obsolete(self) -> None:
         self._leave_former_server()
-        # Before and after each request, outside its error handling. Django asks for the autocommit mode, which must not
-        # execute a statement here: the connection may be broken.
+        # Before and after each request, outside its error handling. Django asks for the autocommit mode, which must
+        # not execute a statement here: the connection may be broken.
         needs_standby, self._needs_standby = self._needs_standby, False
         try:
             super().close_if_unusable_or_obsolete()

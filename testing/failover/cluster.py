@@ -52,10 +52,10 @@ class Cluster:
             "app1": f"{user}@{servers}/{DATABASE}",
             "app2": f"{user}@127.0.0.1:5000/{DATABASE}",
         }
-        common = {"SECRET_KEY": secret_key, "TRUSTED_PROXIES": f"{hosts['proxy'].address}/32"}
-        addresses = {name: settings[name] for name in ("DB1", "DB2", "DB3")}
+        settings |= {"SECRET_KEY": secret_key, "SHORTENER_PASSWORD": self._password}
+        proxies = f"{hosts['proxy'].address}/32"
         self.services = [
-            ServiceHost(hosts[name], folder / name, {"DATABASE_URL": url, **common, **addresses})
+            ServiceHost(hosts[name], folder / name, settings, DATABASE_URL=url, TRUSTED_PROXIES=proxies)
             for name, url in urls.items()
         ]
         self.secret_key = secret_key

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 
 from testing.failover.client import Client
 from testing.failover.database import KIT
@@ -50,9 +51,8 @@ listen service
 
 
 class ServiceHost:
-    """``database`` is the URL of the host's environment."""
-
-    def __init__(self, host: Host, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, host: Host, folder: Path, settings: Mapping[str, str], **variables: str) -> None:
+        """``settings`` are those of ha.env; ``variables`` of the service come in addition to the kit's."""
         self.host, self.name, self.folder = host, host.name, folder
         self.var_dir = folder / "var"
         self.journal = self.var_dir / "clicks"
@@ -62,22 +62,20 @@ class ServiceHost:
         self.journal.mkdir(parents=True, mode=0o700)
         run("mount", "-t", "tmpfs", "-o", f"size={JOURNAL_MB}m,mode=700", "journal", self.journal)
         self.environment = {
+            **_kit_environment({**settings, "HOST": host.address}),
             "PATH": os.environ["PATH"],
             "VAR_DIR": str(self.var_dir),
-            "HOST": host.address,
             "PORT": str(PORT),
-            "INTERNAL_LISTEN": f"{host.address}:{INTERNAL_PORT}",
             "METRICS_ALLOWED_NETWORKS": "10.77.0.0/24",
             "BASE_URL": f"http://{SITE}",
+            "REQUIRE_2FA": "none",
             "WEB_CONCURRENCY": "1",
             "API_CONCURRENCY": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             # A killed service cannot remove its default metrics folder.
             "PROMETHEUS_MULTIPROC_DIR": str(self.var_dir / "metrics"),
-            # What the kit demands: no change is acknowledged that only the primary has.
-            "REQUIRE_SYNCHRONOUS": "yes",
             **LIMITS_OFF,
-            **environment,
+            **variables,
         }
         self.unit = Unit(
             "service",
@@ -87,9 +85,7 @@ class ServiceHost:
             environment=self.environment,
             cwd=REPOSITORY,
         )
-        self.balancer = Unit(
-            "haproxy", host, _haproxy(folder, _kit_balancer()), folder, environment=environment
-        )
+        self.balancer = Unit("haproxy", host, _haproxy(folder, _kit_balancer()), folder, environment=settings)
 
     def enlist(self, keeper: Keeper) -> None:
         keeper.units += [self.balancer, self.unit]
@@ -156,6 +152,11 @@ def front_proxy(host: Host, folder: Path, services: list[ServiceHost]) -> Unit:
     folder.mkdir()
     text = _PROXY.format(address=host.address, port=PORT, servers=servers)
     return Unit("proxy", host, _haproxy(folder, text), folder, environment={})
+
+
+def _kit_environment(values: Mapping[str, str]) -> dict[str, str]:
+    lines = Template((KIT / "shortener.env").read_text()).safe_substitute(values).splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
 def _kit_balancer() -> str:
