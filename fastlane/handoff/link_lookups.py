@@ -106,7 +106,7 @@ class LinkLookups:
             self._waiting[key] = [handoff]
             self._queued[key] = time.monotonic() + settings.API_QUEUE_SECONDS
             # After this iteration of the loop, so that requests that arrived together share a batch.
-            if not self._is_scheduled and self._batches < _BATCHES:
+            if not self._is_scheduled and self._batches < _most_batches():
                 self._is_scheduled = True
                 self._method_queue.defer(self._submit)
         return True
@@ -121,7 +121,7 @@ class LinkLookups:
 
     def _submit(self) -> None:
         self._is_scheduled = False
-        while self._queued and self._batches < _BATCHES:
+        while self._queued and self._batches < _most_batches():
             keys = list(islice(self._queued, _BATCH))
             deadlines = [self._queued.pop(key) for key in keys]
             self._batches += 1
@@ -151,6 +151,11 @@ class LinkLookups:
         for handoff, is_answered in zip(handoffs, answered, strict=True):
             if not is_answered:
                 self._on_unresolved(handoff)
+
+
+def _most_batches() -> int:
+    """More while the host hears nothing: batches from before may wait for the database, and later ones do not."""
+    return _BATCHES if is_hearing() else 2 * _BATCHES
 
 
 def _lookup_before(keys: Sequence[_Key], deadlines: Sequence[float]) -> _Results:

@@ -15,6 +15,7 @@ from django.conf import settings
 from gunicorn.config import Config
 
 from fastlane.fast.lane import FastLane
+from fastlane.handoff import link_lookups
 from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.link_lookups import LinkLookups
 from fastlane.sockets.connections import Connection, OpenConnections
@@ -64,14 +65,14 @@ class Site:
         self.clients: list[socket.socket] = []
         self.served: list[socket.socket] = []
 
-    def request(self) -> None:
+    def request(self, code: str = "spring") -> None:
         """Send a request, and start or join a lookup."""
         served, client = socket.socketpair()
         client.settimeout(10)
         self.clients.append(client)
         self.served.append(served)
         self.loop.add(served, CLIENT, SERVER)
-        client.sendall(REQUEST)
+        client.sendall(REQUEST.replace(b"spring", code.encode()))
         self.loop.run_once()
         _, incoming = self.deferred.pop()
         assert self.lookups.start(Handoff(served, CLIENT, SERVER, incoming))
@@ -126,3 +127,25 @@ def test_a_request_gives_up_waiting_for_a_thread_and_a_later_one_still_gets_the_
 
     assert site.clients[1].recv(65_536).startswith(b"HTTP/1.1 404 Not Found\r\n")
     assert len(site.unresolved) == 1
+
+
+@pytest.mark.parametrize("hears", [True, False])
+def test_batches_that_wait_for_the_database_hold_up_no_batch_of_a_silent_time(
+    site: Site, monkeypatch: pytest.MonkeyPatch, hears: bool
+) -> None:
+    submit = site.queue.submit
+    monkeypatch.setattr(site.queue, "submit", lambda *_: Future())
+    for code in ("autumn", "winter"):
+        site.request(code)
+        site.queue.run_next()
+    monkeypatch.setattr(site.queue, "submit", submit)
+
+    monkeypatch.setattr(link_lookups, "is_hearing", lambda: hears)
+    site.request()
+
+    # The batch, and its end.
+    assert len(site.queue.calls) == (0 if hears else 1)
+    while site.queue.calls:
+        site.queue.run_next()
+    if not hears:
+        assert site.clients[-1].recv(65_536).startswith(b"HTTP/1.1 404 Not Found\r\n")
