@@ -18,7 +18,7 @@ from enum import Enum
 from django.conf import settings
 
 from common.host import state
-from common.host.state import COMMITTED, FAILED, FOLLOWED, FORMER, HOST, LAG, PRIMARY, STANDBY
+from common.host.state import COMMITTED, FAILED, FOLLOWED, FORMER, HOST, LAG, PLACE, PRIMARY, STANDBY
 
 # The number of a server is a digest of its system identifier and its timeline.
 _TIMELINE_BITS = 32
@@ -100,6 +100,17 @@ def note_followed(server: int) -> Followed:
     if UNKNOWN in (before, server) or before == server:
         return Followed.SAME
     return Followed.OTHER_TIMELINE if _system_of(before) == _system_of(server) else Followed.OTHER_SYSTEM
+
+
+def place() -> int:
+    """The place in DATABASE_URL, from 1, of the server to which a process of this host has connected last; 0: none."""
+    return state.mapped().servers[PLACE]
+
+
+def note_place(place: int) -> None:
+    words = state.mapped().servers
+    if words[PLACE] != place:
+        words[PLACE] = place
 
 
 def note_committed() -> None:

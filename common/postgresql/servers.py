@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -55,10 +55,26 @@ class Server(NamedTuple):
 def connect(
     open_connection: Callable[[Mapping[str, Any]], Connection], parameters: Mapping[str, Any]
 ) -> tuple[Connection, Server]:
-    """Connect to the first server of these libpq parameters that may be used.
+    """Connect to a server of these libpq parameters, which are those of DATABASE_URL, that may be used.
 
     The connections are in autocommit mode. Raises psycopg.OperationalError.
     """
+    known = list(servers_of(parameters))
+    # First the one that another process has found: libpq waits for each one before it that does not respond.
+    latest = primary.place() - 1
+    if 0 <= latest < len(known):
+        parameters = _joined(parameters, [known[latest], *known[:latest], *known[latest + 1 :]])
+    connection, server = _connect_to_any(open_connection, parameters)
+    host, port = connection.info.host, str(connection.info.port)
+    for place, one in enumerate(known, start=1):
+        if (one.get("host"), str(one.get("port") or port)) == (host, port):
+            primary.note_place(place)
+    return connection, server
+
+
+def _connect_to_any(
+    open_connection: Callable[[Mapping[str, Any]], Connection], parameters: Mapping[str, Any]
+) -> tuple[Connection, Server]:
     connection = open_connection(parameters)
     host, port = connection.info.host, str(connection.info.port)
     try:
@@ -69,7 +85,7 @@ def connect(
             raise
         # libpq stops at the first server that accepts writes, which a former primary does.
         try:
-            return connect(open_connection, others)
+            return _connect_to_any(open_connection, others)
         except psycopg.OperationalError:
             raise refusal from None
 
@@ -119,9 +135,14 @@ def _without(parameters: Mapping[str, Any], host: str, port: str) -> dict[str, A
     ]
     if not others or "," not in str(parameters.get("host", "")):
         return None
+    return _joined(parameters, others)
+
+
+def _joined(parameters: Mapping[str, Any], servers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The parameters that name these servers in this order."""
     return {
         **parameters,
-        **{name: ",".join(str(server[name]) for server in others) for name in _lists(parameters)},
+        **{name: ",".join(str(server[name]) for server in servers) for name in _lists(parameters)},
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -174,6 +175,22 @@ def test_a_broken_connection_is_closed_after_a_request_whatever_the_standbys_do(
     connection.close_if_unusable_or_obsolete()
 
     assert not User.objects.exists()
+
+
+def test_a_new_connection_tries_the_server_first_that_the_host_has_used_last() -> None:
+    own = parameters(os.environ["DATABASE_URL"])
+    # Nothing listens at the first port.
+    several = {**own, "host": f"127.0.0.1,{own['host']}", "port": f"1,{own.get('port') or 5432}"}
+    tried = []
+
+    def opened(wanted: Mapping[str, Any]) -> BoundedConnection:
+        tried.append(wanted["host"])
+        return BoundedConnection.connect_in_autocommit(wanted)
+
+    for _ in range(2):
+        servers.connect(opened, several)[0].close()
+
+    assert tried == [several["host"], f"{own['host']},127.0.0.1"]
 
 
 @contextmanager
