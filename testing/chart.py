@@ -6,12 +6,14 @@ These are the names that the chart's schema accepts, and the plain manifests, wh
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 from shortener_project.configuration.variables import GROUPS
-from testing.programs import program
+from testing.programs import PATH, program
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 CHART = DEPLOY / "chart"
@@ -77,5 +79,8 @@ def schema() -> str:
 
 if __name__ == "__main__":
     SCHEMA.write_text(schema())
-    for file in MANIFESTS:
-        (DEPLOY / file).write_text(manifest(file))
+    if shutil.which("helm", path=PATH) is None:
+        sys.stderr.write("Without Helm, the plain manifests stay as they are.\n")
+    else:
+        for file in MANIFESTS:
+            (DEPLOY / file).write_text(manifest(file))

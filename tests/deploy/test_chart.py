@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from shortener_project import __version__
 from testing.chart import CHART, DEPLOY, MANIFESTS, SCHEMA, helm, manifest, render, schema
 from testing.nodejs import node, node_modules
 from testing.programs import program
@@ -54,6 +55,11 @@ def test_what_derives_from_the_chart_is_current() -> None:
     }
 
 
+def test_the_chart_has_the_version_of_the_release() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (__version__, __version__)
+
+
 @pytest.mark.parametrize("options", [(), EVERYTHING])
 def test_helm_finds_nothing_wrong_with_the_chart(options: Sequence[str]) -> None:
     run(program("helm"), "lint", "--strict", str(CHART), *options)
@@ -62,6 +68,8 @@ def test_helm_finds_nothing_wrong_with_the_chart(options: Sequence[str]) -> None
 def test_everything_matches_its_schema(tmp_path: Path) -> None:
     rendered = objects(*EVERYTHING)
     cluster = rendered.pop("Cluster/shortener-database")
+    selector = rendered["Service/shortener"]["spec"]["selector"]
+    assert not selector.items() <= cluster["metadata"]["labels"].items()
     # Its operator's schema, of release 1.30, has these fields; no registry has the schema.
     assert cluster["spec"] == {
         "instances": 3,
