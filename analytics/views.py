@@ -43,6 +43,7 @@ from common.rest.returns import returns
 from domains.selectors import get_domain
 from links.models import Link
 from links.selectors import get_link
+from links.standby_reads import reads_standby
 
 
 def _whole(data: dict[str, Any]) -> Any:
@@ -59,6 +60,7 @@ class DomainAnalyticsViewSet(ApiViewSet):
     queries = {"retrieve": UtcDaysQuery, "unknown_codes": UnknownCodesQuery}
     access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ))
 
+    @reads_standby
     @returns(200, fields=representations.UNKNOWN_CODES.fields, content=_whole)
     def retrieve(self, request: Request, id: str) -> dict[str, Any] | HttpResponseBase:
         query = self.read_query()
@@ -71,6 +73,7 @@ class DomainAnalyticsViewSet(ApiViewSet):
         return whole_file(request, query, "report", code_day_table(data["unknownCodesByDate"]))
 
     @action(detail=True)
+    @reads_standby
     @returns(200, fields=representations.UNKNOWN_CODE_PAGE, content=_whole)
     def unknown_codes(self, request: Request, id: str) -> dict[str, Any] | HttpResponseBase:
         query, workspace = self.read_query(), workspace_of(request)
@@ -110,6 +113,7 @@ class AnalyticsViewSet(ApiViewSet):
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
     }
 
+    @reads_standby
     @returns(200, fields=(*representations.WORKSPACE_OVERVIEW.fields, *representations.ADDED), content=_whole)
     def list(self, request: Request) -> dict[str, Any] | HttpResponseBase:
         query = self.read_query()
@@ -126,6 +130,7 @@ class AnalyticsViewSet(ApiViewSet):
         return in_format(request, query, data)
 
     @action(detail=False, url_path="clicks")
+    @reads_standby
     @returns(200, fields=representations.LOG_PAGE, content=_without_cursor)
     def log(self, request: Request) -> dict[str, Any] | HttpResponseBase:
         query, owner = self.read_query(), workspace_of(request)
@@ -133,11 +138,13 @@ class AnalyticsViewSet(ApiViewSet):
         return self._log(links, query, f"workspace {owner.pk}", representations.log_page)
 
     @action(detail=False)
+    @reads_standby
     @returns(200, fields=representations.SPARKLINES, content=_whole)
     def sparklines(self, request: Request) -> dict[str, Any]:
         first, lines = sparklines(workspace_of(request), self.read_query()["ids"])
         return representations.sparklines(first, lines)
 
+    @reads_standby
     @returns(200, fields=(*representations.OVERVIEW.fields, *representations.ADDED), content=_whole)
     def retrieve(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
@@ -160,6 +167,7 @@ class AnalyticsViewSet(ApiViewSet):
         return representations.ERASURE(erasure)
 
     @action(detail=True)
+    @reads_standby
     @returns(200, fields=representations.DEVICES, content=_whole)
     def devices(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
@@ -168,6 +176,7 @@ class AnalyticsViewSet(ApiViewSet):
         return in_format(request, query, representations.devices(counts, None if clicks or utm else limit))
 
     @action(detail=True)
+    @reads_standby
     @returns(200, fields=representations.PLACES, content=_whole)
     def geographic(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()
@@ -177,6 +186,7 @@ class AnalyticsViewSet(ApiViewSet):
         return in_format(request, query, data)
 
     @action(detail=True)
+    @reads_standby
     @returns(200, fields=representations.CLICK_PAGE, content=_without_cursor)
     def clicks(self, request: Request, **path: str) -> dict[str, Any] | HttpResponseBase:
         link, query = self._link_and_query()

@@ -12,13 +12,22 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import (
+    Error,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.backends.utils import CursorWrapper
 
 from common.host import primary
 from common.postgresql import servers
 from common.postgresql.base import DatabaseWrapper, Unreplicated
 from common.postgresql.timeouts import BoundedConnection, ResponseTimeout
+from common.reports_database import alias, repeats_on_primary
 
 Result = TypeVar("Result")
 
@@ -105,12 +114,21 @@ def prepared_cursor(*, may_lose: bool = False) -> CursorWrapper:
 
     With ``may_lose``, a failover may lose what the statement writes: REQUIRE_SYNCHRONOUS does not apply to it.
     """
-    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor(may_lose=may_lose))
+    return cast(CursorWrapper, cast(DatabaseWrapper, connections[alias()]).prepared_cursor(may_lose=may_lose))
 
 
 def fetch(query: str, values: Any = None) -> list[tuple[Any, ...]]:
     """Return the rows of a query that the ORM cannot express."""
-    with connection.cursor() as cursor:
+    try:
+        return _fetch(query, values)
+    except Error as error:
+        if not repeats_on_primary(error):
+            raise
+        return _fetch(query, values)
+
+
+def _fetch(query: str, values: Any) -> list[tuple[Any, ...]]:
+    with connections[alias()].cursor() as cursor:
         cursor.execute(query, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
@@ -118,7 +136,7 @@ def fetch(query: str, values: Any = None) -> list[tuple[Any, ...]]:
 
 def execute(statement: str, values: Any = None) -> int:
     """Run a statement that the ORM cannot express, and return the number of its rows."""
-    with connection.cursor() as cursor:
+    with connections[alias()].cursor() as cursor:
         cursor.execute(statement, values)
         return int(cursor.rowcount)
 

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from common.database import fetch, prepared_cursor
 from common.errors import REQUEST_POLICY, TooManyRequests, rate_limit_headers
+from common.reports_database import on_primary
 from limits.models import AttemptLog, RequestCount, digest_subject
 
 WINDOW_SECONDS = 60
@@ -117,6 +118,7 @@ class Lease(NamedTuple):
     started: datetime
 
 
+@on_primary
 def acquire_lease(subject: str, *, limit: int, seconds: int) -> Lease | None:
     """Record a call that expires after ``seconds``. Returns None if ``limit`` calls of the subject are running."""
     digest = digest_subject(subject)
@@ -124,12 +126,14 @@ def acquire_lease(subject: str, *, limit: int, seconds: int) -> Lease | None:
     return Lease(digest, rows[0][0]) if rows else None
 
 
+@on_primary
 def renew_lease(lease: Lease, *, seconds: int) -> Lease | None:
     """Let a call expire ``seconds`` from now. Returns None if it has expired, so that another may have its place."""
     rows = fetch(_RENEW, {**lease._asdict(), "seconds": seconds})
     return Lease(lease.subject, rows[0][0]) if rows else None
 
 
+@on_primary
 def release_lease(lease: Lease) -> None:
     others = Func(F("attempts"), Value(lease.started), function="array_remove")
     AttemptLog.objects.filter(subject=lease.subject).update(attempts=others)

@@ -11,7 +11,7 @@ from typing import Any
 import shortener_project
 from common.secrets import derive_key
 from shortener_project.configuration import variables
-from shortener_project.configuration.database import configured_database
+from shortener_project.configuration.database import configured_database, reports_database
 from shortener_project.configuration.env import installation_secret, metrics_folder
 from shortener_project.configuration.sign_in import (
     check_provider_options,
@@ -56,7 +56,9 @@ SECRET_KEY = installation_secret(
 )
 SECRET_KEY_FALLBACKS: list[str] = variables.SECRET_KEY_FALLBACKS.read()
 
-DATABASES = {"default": configured_database()}
+DATABASES = {"default": configured_database(), **reports_database()}
+if len(DATABASES) > 1:
+    DATABASE_ROUTERS = ["common.reports_database.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 DEBUG = False
@@ -220,6 +222,7 @@ CORS_ALLOW_HEADERS = (
 )
 CORS_EXPOSE_HEADERS = (
     *(
+        "Data-Lag",
         "Deprecation",
         "ETag",
         "Idempotent-Replayed",

@@ -11,6 +11,7 @@ from django.db import OperationalError, transaction
 from accounts.admission import costly_report
 from common.database import execute, fetch
 from common.errors import Unavailable
+from common.reports_database import alias, repeats_on_primary
 
 FEWER = "or fewer links by tags, domainId, creator or urlIds"
 _CANCELED = "57014"
@@ -31,10 +32,12 @@ def fetch_bounded(text: str, values: Mapping[str, Any], limits: str = "") -> lis
     try:
         if not limits:
             return fetch(text, values)
-        with transaction.atomic():
+        with transaction.atomic(using=alias()):
             execute(limits)
             return fetch(text, values)
     except OperationalError as error:
+        if repeats_on_primary(error):
+            return fetch_bounded(text, values, limits)
         if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
             raise
         raise ReportTooSlow from None

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.utils import timezone
 
 from analytics.dimensions import UNKNOWN
@@ -257,13 +256,10 @@ def _row(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, .
         return row
 
 
-def _fetch(link: Link, *parts: _Query) -> list[tuple[int, str, int, int]]:
+def _fetch(link: Link, *parts: _Query) -> list[tuple[Any, ...]]:
     parameters: dict[str, Any] = {"link": link.pk}
     for part in parts:
         parameters |= part.parameters
     text = queries.ORDERED.format(parts=" UNION ALL ".join(part.text for part in parts))
     # Not prepared: there are many texts, and the plan depends on the dates.
-    with connection.cursor() as cursor:
-        cursor.execute(text, parameters)
-        rows: list[tuple[int, str, int, int]] = cursor.fetchall()
-        return rows
+    return fetch(text, parameters)

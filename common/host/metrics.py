@@ -93,6 +93,12 @@ _DATABASE_ERRORS = Counter(
     ["where"],
     registry=REGISTRY,
 )
+_REPORTS = Counter(
+    "shortener_reports",
+    "Reports that a standby could answer, by the server that did",
+    ["server"],
+    registry=REGISTRY,
+)
 _RESTARTS = Counter(
     "shortener_process_restarts",
     "Processes of the service that were started again",
@@ -190,6 +196,12 @@ def count_database_error(operation: str) -> None:
     process.
     """
     _database_errors(operation).inc()
+
+
+@_never_raises
+def count_report(server: str) -> None:
+    """``server`` is ``standby`` or ``primary``."""
+    _REPORTS.labels(server).inc()
 
 
 @_never_raises

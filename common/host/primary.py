@@ -18,7 +18,7 @@ from enum import Enum
 from django.conf import settings
 
 from common.host import state
-from common.host.state import COMMITTED, FAILED, FOLLOWED, FORMER, HOST, PRIMARY, STANDBY
+from common.host.state import COMMITTED, FAILED, FOLLOWED, FORMER, HOST, LAG, PRIMARY, STANDBY
 
 # The number of a server is a digest of its system identifier and its timeline.
 _TIMELINE_BITS = 32
@@ -121,6 +121,16 @@ def note_standby(server: int) -> None:
 def note_no_standby() -> None:
     """Record that no synchronous standby confirms commits."""
     state.mapped().servers[STANDBY] = 0
+
+
+def note_lag(seconds: float) -> None:
+    """Record by how much the standby that answers reports lags behind."""
+    state.mapped().servers[LAG] = int(seconds * 1e6)
+
+
+def lag_seconds() -> float:
+    """The last recorded lag; 0 before the first."""
+    return state.mapped().servers[LAG] / 1e6
 
 
 def note_former() -> None:

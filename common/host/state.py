@@ -45,8 +45,8 @@ _GAPS_BYTES = (2 * GAPS + 1) * 8
 _BOOT, HEARD, _SILENT_SINCE, _UNPREPARED, _EVERYTHING = 0, 1, 2, 4, 5
 # Words about the database servers: the one to use, the one that sends notifications, the time of the last confirmed
 # commit, of the last refused one, and of the last contact with a former primary, the number of this host, and the time
-# of the last commit that a synchronous standby has confirmed.
-PRIMARY, FOLLOWED, COMMITTED, FAILED, FORMER, HOST, STANDBY = range(7)
+# of the last commit that a synchronous standby has confirmed, and by how much the standby of reports lagged behind.
+PRIMARY, FOLLOWED, COMMITTED, FAILED, FORMER, HOST, STANDBY, LAG = range(8)
 _SERVERS_BYTES = 64
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -56,6 +56,13 @@ _LINK = {
         "string",
     )
 }
+_LAG = {
+    "Data-Lag": _header(
+        "If a standby of the database has answered: by how many seconds it lagged behind, such as `0.000`. It never"
+        " lacks your own changes.",
+        "string",
+    )
+}
 _ALL = {
     name: header
     for headers in (
@@ -66,6 +73,7 @@ _ALL = {
         _ETAGS,
         _LOCATION,
         _LINK,
+        _LAG,
         _DEPRECATED,
     )
     for name, header in headers.items()
@@ -97,6 +105,8 @@ IF_NONE_MATCH = OpenApiParameter(
 HAS_ETAG = "x-has-etag"
 # An extension of operations whose 201 has a `Location`.
 HAS_LOCATION = "x-has-location"
+# An extension of operations that a standby of the database can answer.
+HAS_LAG = "x-has-lag"
 # An extension of operations whose 200 can have a `Link`.
 HAS_LINK = "x-has-link"
 
@@ -126,7 +136,7 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for operation in methods.values():
             parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
             etag, has_location = operation.pop(HAS_ETAG, None), operation.pop(HAS_LOCATION, False)
-            has_link = operation.pop(HAS_LINK, False)
+            has_link, has_lag = operation.pop(HAS_LINK, False), operation.pop(HAS_LAG, False)
             for status, response in operation["responses"].items():
                 if "content" not in response and status != "304":
                     # The API does not send this response.
@@ -140,6 +150,8 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     names |= _LOCATION
                 if has_link and status == "200":
                     names |= _LINK
+                if has_lag and status in ("200", "304"):
+                    names |= _LAG
                 if operation.get("deprecated"):
                     names |= {**_DEPRECATED, **_LINK}
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}

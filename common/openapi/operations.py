@@ -28,6 +28,7 @@ from common.openapi.document import (
     CONTENT_ETAG,
     ETAG,
     HAS_ETAG,
+    HAS_LAG,
     HAS_LINK,
     HAS_LOCATION,
     IDEMPOTENCY_KEY,
@@ -252,6 +253,7 @@ def _schema(
         extensions={
             **_required(view, name),
             **({HAS_ETAG: CONTENT_ETAG if is_conditional else ETAG} if has_etag or is_conditional else {}),
+            **({HAS_LAG: True} if hasattr(action, "reads_standby") else {}),
             **({HAS_LINK: True} if "cursor" in _parameters(view, name) else {}),
             **({HAS_LOCATION: True} if can_be_read(view) and _creates(name, returned) else {}),
         },

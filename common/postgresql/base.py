@@ -99,6 +99,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         Former primaries and standbys are refused, see `common.postgresql.servers`.
         """
         response_seconds = self.settings_dict.get("RESPONSE_SECONDS")
+        if self.settings_dict.get("IS_STANDBY"):
+            return self._connect_to_standby(conn_params, response_seconds)
         self._needs_standby = settings.REQUIRE_SYNCHRONOUS and response_seconds is not None
         self._is_read_only = False
         if response_seconds is None:
@@ -121,6 +123,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
         _circuit.succeeded()
         bounded.response_seconds = response_seconds
         self._server = server.number
+        return bounded
+
+    def _connect_to_standby(self, conn_params: dict[str, Any], response_seconds: float | None) -> Any:
+        """Connect to a server of reports. Whoever asks it finds out whether it is a standby of the primary."""
+        if not state.is_prepared():
+            raise psycopg.OperationalError("The database is not prepared yet.")
+        self.isolation_level = IsolationLevel.READ_COMMITTED
+        bounded = BoundedConnection.connect_in_autocommit(conn_params)
+        bounded.is_limited = False
+        if response_seconds is not None:
+            bounded.response_seconds = response_seconds
+        bounded.execute("SET TIME ZONE 'UTC'")
         return bounded
 
     def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:

@@ -61,6 +61,8 @@ class BoundedConnection(psycopg.Connection[Any]):
     """
 
     response_seconds: float = 3.0
+    # Whether it counts towards MAX_ABANDONED.
+    is_limited = True
 
     @classmethod
     def connect_in_autocommit(cls, parameters: Mapping[str, Any]) -> Self:
@@ -72,7 +74,8 @@ class BoundedConnection(psycopg.Connection[Any]):
         try:
             return super().wait(gen, interval, self.response_seconds)
         except _WaitTimeout:
-            track(self.pgconn.socket)
+            if self.is_limited:
+                track(self.pgconn.socket)
             self.pgconn.finish()
             raise ResponseTimeout(
                 f"The database did not respond within {self.response_seconds:g} s; it may still execute the statement."

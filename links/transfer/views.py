@@ -23,6 +23,7 @@ from common.rest.returns import returns
 from links.bulk.serializers import ImportParser
 from links.guess_counts import refuse_above_guess_limit
 from links.searches import filters_of
+from links.standby_reads import reads_standby
 from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
 from links.transfer.imports import import_content, import_results, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
@@ -74,6 +75,7 @@ class TransferViewSet(ApiViewSet):
         return respond_once(request, lambda: self.import_urls.returned.response(run_import()))  # type: ignore[attr-defined] # of `returns`
 
     @action(detail=False, url_path="export")
+    @reads_standby
     def export_urls(self, request: Request) -> StreamingHttpResponse:
         # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
         return self._export(request, self.read_query(), has_content=request.method == "GET")

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from common.reports_database import ALIAS
 from local_postgres import EmbeddedPostgres
 from local_postgres.sizing import settings_for
 from shortener_project.configuration import variables
@@ -99,21 +100,27 @@ _HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d+))?")
 
 
 def database_settings(
-    url: str, *, statement_timeout: int, idle_transaction_timeout: int, lock_timeout: int
+    url: str,
+    *,
+    statement_timeout: int,
+    idle_transaction_timeout: int,
+    lock_timeout: int,
+    name: str = "DATABASE_URL",
+    target: str = "read-write",
 ) -> dict[str, Any]:
     """All timeouts are in milliseconds; 0: no limit. ``statement_timeout`` also limits the client's wait.
 
-    Raises ImproperlyConfigured.
+    ``name`` is that of the variable, and ``target`` which of several servers to use. Raises ImproperlyConfigured.
     """
-    url, hosts = _split_hosts(url)
+    url, hosts = _split_hosts(url, name)
     try:
         database: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=None)}
     except (dj_database_url.UnknownSchemeError, dj_database_url.ParseError, ValueError):
         raise ImproperlyConfigured(
-            "DATABASE_URL must look like postgres://user:password@host:5432/name."
+            f"{name} must look like postgres://user:password@host:5432/name."
         ) from None
     if database["ENGINE"] != "django.db.backends.postgresql":
-        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://…")
+        raise ImproperlyConfigured(f"{name} must name a PostgreSQL database: postgres://…")
     database["ENGINE"] = "common.postgresql"
     # Cursors that prepare statements do so at the first use; see `common.database.prepared_cursor`.
     options = database["OPTIONS"] = {
@@ -124,7 +131,7 @@ def database_settings(
     if hosts:
         database |= hosts
         # Only one of several servers is writable, and a failover changes which one.
-        options.setdefault("target_session_attrs", "read-write")
+        options.setdefault("target_session_attrs", target)
     if statement_timeout:
         # JIT compilation takes longer than any query of a request.
         options["options"] = (
@@ -136,7 +143,7 @@ def database_settings(
     return with_timeouts(database, idle_transaction=idle_transaction_timeout, lock=lock_timeout)
 
 
-def _split_hosts(url: str) -> tuple[str, dict[str, str]]:
+def _split_hosts(url: str, name: str) -> tuple[str, dict[str, str]]:
     """Extracts multiple servers (``host1:5432,host2:5432``) into libpq's format: a list of hosts and one of ports."""
     match = _HOSTS.search(url)
     if match is None:
@@ -145,7 +152,7 @@ def _split_hosts(url: str) -> tuple[str, dict[str, str]]:
     parsed = [(unquote(server[1]).strip("[]"), server[2] or "5432") for server in servers if server]
     if len(parsed) != len(servers) or not all(host for host, _ in parsed):
         raise ImproperlyConfigured(
-            "DATABASE_URL must look like postgres://user:password@host1:5432,host2:5432/name."
+            f"{name} must look like postgres://user:password@host1:5432,host2:5432/name."
         )
     hosts, ports = zip(*parsed, strict=True)
     return url[: match.start(2)] + "several" + url[match.end(2) :], {
@@ -174,6 +181,24 @@ def embedded_database() -> EmbeddedPostgres:
         connections = max(connections, _USUAL_CONNECTIONS)
     options = {**settings_for(variables.memory_mb()), "max_connections": str(connections)}
     return EmbeddedPostgres(variables.VAR_DIR.read(), options=options)
+
+
+def reports_database() -> dict[str, dict[str, Any]]:
+    """Return the entry of ``DATABASES`` for reports, if there is one. Raises ImproperlyConfigured."""
+    url = variables.REPORTS_DATABASE_URL.read()
+    if not url:
+        return {}
+    database = database_settings(
+        url,
+        name="REPORTS_DATABASE_URL",
+        target="prefer-standby",
+        statement_timeout=variables.STATEMENT_TIMEOUT_MS.read() or int(REQUESTS.statement),
+        idle_transaction_timeout=variables.IDLE_TRANSACTION_TIMEOUT_MS.read(),
+        lock_timeout=variables.LOCK_TIMEOUT_MS.read(),
+    )
+    # Also if the server is promoted.
+    database["OPTIONS"]["options"] += " -c default_transaction_read_only=on"
+    return {ALIAS: {**database, "IS_STANDBY": True, "TEST": {"MIRROR": "default"}}}
 
 
 def configured_database() -> dict[str, Any]:

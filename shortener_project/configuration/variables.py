@@ -54,6 +54,20 @@ DATABASE_URL = database.text(
     values="postgres:// URL",
     shown="embedded PostgreSQL",
 )
+REPORTS_DATABASE_URL = database.text(
+    "REPORTS_DATABASE_URL",
+    "",
+    "Standbys of this database, which answer reports and exports.",
+    values="postgres:// URL",
+    shown="the primary",
+)
+REPORTS_MAX_LAG_SECONDS = database.integer(
+    "REPORTS_MAX_LAG_SECONDS",
+    1,
+    "Longest lag of a standby that answers reports. Your own changes are never missing.",
+    minimum=1,
+    maximum=3600,
+)
 REQUIRE_SYNCHRONOUS = database.flag(
     "REQUIRE_SYNCHRONOUS",
     "Whether to refuse changes while PostgreSQL confirms commits without a synchronous standby.",

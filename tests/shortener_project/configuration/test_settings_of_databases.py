@@ -111,3 +111,24 @@ def test_client_timeout_exceeds_the_statement_timeout(tmp_path: Path) -> None:
     assert default["RESPONSE_SECONDS"] == 3.0
     default = load(tmp_path, "DATABASES", **environment)["DATABASES"]["default"]
     assert "RESPONSE_SECONDS" not in default
+
+
+def test_the_database_of_reports_is_read_only_and_prefers_standbys(tmp_path: Path) -> None:
+    url = "postgres://user:pass@db2.example,db3.example/links"
+    values = load(
+        tmp_path,
+        "DATABASES",
+        "DATABASE_ROUTERS",
+        DATABASE_URL=POSTGRES,
+        SECRET_KEY=SECRET,
+        REPORTS_DATABASE_URL=url,
+    )
+    reports = values["DATABASES"]["reports"]
+    assert (reports["HOST"], reports["RESPONSE_SECONDS"]) == ("db2.example,db3.example", 3.0)
+    assert reports["OPTIONS"]["target_session_attrs"] == "prefer-standby"
+    assert reports["OPTIONS"]["options"].endswith("-c default_transaction_read_only=on")
+    assert values["DATABASE_ROUTERS"] == ["common.reports_database.Router"]
+    wrong = refusal(
+        tmp_path, DATABASE_URL=POSTGRES, SECRET_KEY=SECRET, REPORTS_DATABASE_URL="mysql://db2/links"
+    )
+    assert "REPORTS_DATABASE_URL must name a PostgreSQL database" in wrong

@@ -1,0 +1,130 @@
+"""A standby that fails while it answers. Here, it is a second, read-only connection to the test database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import InternalError, connection, connections
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from analytics.reports.costs import ReportTooSlow, fetch_bounded
+from common.database import fetch
+from common.reports_database import ALIAS, Reading, reading
+from limits.rates import acquire_lease, release_lease
+from links import standby_reads
+from links.transfer import exports
+from testing.analytics.journaled import MakeLink
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("standby")]
+
+LAG = standby_reads.LAG
+# Fails with this error on the standby only.
+FAIL = "SELECT fail('{}'), 1"
+
+
+@pytest.fixture
+def standby(settings: Settings, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> Iterator[None]:
+    settings.REPORTS_DATABASE_URL = "postgres://standby/shortener"
+    settings.DATABASE_ROUTERS = ["common.reports_database.Router"]
+    second = connection.copy()
+    second.settings_dict["OPTIONS"]["options"] = "-c default_transaction_read_only=on"
+    second.settings_dict["IS_STANDBY"] = True
+    connections[ALIAS] = second
+    monkeypatch.setattr(standby_reads, "_standby", standby_reads._Standby())
+    monkeypatch.setattr(standby_reads, "_lag", lambda wanted: 0.25)
+    yield
+    second.close()
+    del connections[ALIAS]
+
+
+@pytest.fixture
+def failing(transactional_db: None) -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            CREATE FUNCTION fail(state text) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN
+                IF current_setting('default_transaction_read_only') = 'on' THEN
+                    RAISE EXCEPTION 'failed' USING ERRCODE = state;
+                END IF;
+                RETURN 0;
+            END $$
+        """)
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION fail(text)")
+
+
+def lose_standby() -> None:
+    """End the session that this thread has with the standby."""
+    connections[ALIAS].ensure_connection()
+    backend = connections[ALIAS].connection.info.backend_pid
+    assert fetch("SELECT pg_terminate_backend(%s, 10000)", [backend]) == [(True,)]
+
+
+def test_a_report_reads_only_the_state_of_the_caller_from_the_primary(
+    api: APIClient, make_link: MakeLink
+) -> None:
+    path = f"/api/analytics/{make_link()['_id']}"
+    with (
+        CaptureQueriesContext(connection) as on_primary,
+        CaptureQueriesContext(connections[ALIAS]) as on_standby,
+    ):
+        response = api.get(path)
+    assert (response.status_code, response[LAG]) == (200, "0.250")
+    # Who calls, and what the standby needs.
+    assert len(on_primary) == 2
+    assert len(on_standby) > 2
+    assert LAG not in api.get("/api/urls")
+
+
+def test_a_lost_standby_is_replaced_in_the_middle_of_a_report(api: APIClient, make_link: MakeLink) -> None:
+    path = f"/api/analytics/{make_link()['_id']}"
+    lose_standby()
+    response = api.get(path)
+    assert (response.status_code, LAG in response) == (200, False)
+    assert response.json()["data"]["totalClicks"] == 0
+    # The next reports do not try it again.
+    assert LAG not in api.get(path)
+
+
+def test_an_export_continues_without_the_standby(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "BATCH", 1)
+    codes = {make_link()["shortCode"] for _ in range(3)}
+    response: Any = api.get("/api/urls/export?format=jsonl")
+    assert response[LAG] == "0.250"
+    chunks = iter(response.streaming_content)
+    content = next(chunks)
+    lose_standby()
+    content += b"".join(chunks)
+    assert len(content.splitlines()) == 3
+    assert all(code.encode() in content for code in codes)
+
+
+@pytest.mark.usefixtures("failing")
+def test_conflicts_with_the_recovery_are_repeated_and_timeouts_are_not() -> None:
+    for limits in ("", "SET LOCAL enable_seqscan = off"):
+        with reading(current := Reading()):
+            assert fetch_bounded(FAIL.format("40001"), {}, limits) == [(0, 1)]
+        assert current.is_over
+        with reading(current := Reading()), pytest.raises(ReportTooSlow):
+            fetch_bounded(FAIL.format("57014"), {}, limits)
+        assert not current.is_over
+
+
+def test_writes_and_limits_use_the_primary() -> None:
+    with reading(Reading()):
+        lease = acquire_lease("reports", limit=1, seconds=60)
+        assert lease is not None
+        User.objects.create(email="ada@example.com", plan="free")
+        assert [user.email for user in User.objects.all()] == ["ada@example.com"]
+        release_lease(lease)
+    with pytest.raises(InternalError) as refused:
+        User.objects.using(ALIAS).update(first_name="Grace")
+    assert isinstance(refused.value.__cause__, psycopg.errors.ReadOnlySqlTransaction)
