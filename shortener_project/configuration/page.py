@@ -14,8 +14,8 @@ _INTRODUCTION = """\
 # Configuration
 
 Environment variables configure the service; the defaults suit a trial on one machine. A value that cannot be parsed
-stops the start with a message; `manage.py check --deploy` reports risky combinations. Parentheses have possible values and,
-after a semicolon, the default.
+stops the start with a message; `manage.py check --deploy` reports risky combinations. In parentheses are the possible
+values and, after a semicolon, the default.
 
 This page is generated: edit `shortener_project/configuration/variables.py` and run `make docs`.
 """

@@ -159,6 +159,11 @@ def _servers() -> Iterator[Metric]:
             value=primary.lag_seconds(),
         )
     yield GaugeMetricFamily(
+        "shortener_reports_lag_seconds",
+        "By how much the standby of REPORTS_DATABASE_URL lagged behind when it was last asked for a report",
+        value=primary.lag_seconds(),
+    )
+    yield GaugeMetricFamily(
         "shortener_database_former_primary",
         "Whether a server of an earlier timeline accepts connections, which this host refuses",
         value=primary.has_former(),
