@@ -1,4 +1,4 @@
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
 from links.bulk.views import BulkViewSet, DomainMoveViewSet
@@ -22,7 +22,7 @@ router.register("tags", TagViewSet, basename="tag")
 router.register("tag-changes", TagChangeViewSet, basename="tag-change")
 
 
-def _place(route: URLPattern) -> int:
+def _place(route: URLPattern | URLResolver) -> int:
     """Each pattern takes time until one matches: the busiest first, behind the names that would match as ids."""
     pattern = str(route.pattern)
     if pattern == "urls":

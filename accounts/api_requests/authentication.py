@@ -322,7 +322,7 @@ def caller_of_issued_token(raw: str, workspace: str | None = None) -> Caller | N
         raise TokenRefused from None
     if token is None:
         return None
-    values = {"key": token.key, "unlimited": text_array(plans_without_request_limit())}
+    values: dict[str, Any] = {"key": token.key, "unlimited": text_array(plans_without_request_limit())}
     with prepared_cursor(may_lose=True) as cursor:
         cursor.execute(_CALLER_OF_TOKEN_OF_ISSUER, values)
         row = cursor.fetchone()
