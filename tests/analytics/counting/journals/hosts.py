@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from accounts.services import NewAccount
 from analytics.counting.pipeline import Drainer
+from analytics.journal.mirror import Mirror
 from analytics.journal.pending import add_pending, open_record
 from analytics.journal.reader import segments
 from analytics.journal.records import BRANCH_SHIFT, Record, decode, encode, frame, read_frames
@@ -39,6 +40,7 @@ steps = st.one_of(
     st.tuples(st.just("fail"), st.integers(0, 1), st.integers(0, 1)),
     st.tuples(st.just("die"), st.integers(0, 1), st.just(0)),
     st.tuples(st.just("tear"), st.integers(0, 1), st.just(0)),
+    st.tuples(st.just("lose"), st.just(0), st.just(0)),
     st.tuples(st.just("pending"), st.just(0), st.integers(1, 12)),
     st.tuples(st.just("poison"), st.integers(0, 1), st.just(0)),
     st.tuples(st.just("drain"), st.integers(0, 1), st.integers(1, 15)),
@@ -61,17 +63,21 @@ class Host:
 
     folder: Path
     link: int
+    mirror: Path | None = None
     redirected: list[int] = field(default_factory=list)
     # Records missing from both the restored database and the journals.
     lost: set[int] = field(default_factory=set)
     dump: str | None = None
 
     def __post_init__(self) -> None:
-        self.drainers = [Drainer(self.folder), Drainer(self.folder)]
+        self.drainers = [self.drainer(), self.drainer()]
         self.journals = [self.journal(), self.journal()]
 
+    def drainer(self) -> Drainer:
+        return Drainer(self.folder, mirror=self.mirror and Mirror(self.mirror))
+
     def journal(self) -> Journal:
-        journal = Journal(self.folder, "group")
+        journal = Journal(self.folder, "group", self.mirror)
         # The test decides when a sync happens.
         journal._syncer = Thread()
         return journal
@@ -102,11 +108,12 @@ class Host:
             case "tear" if journal._segment is not None:
                 # Killed during a write: no client got a response.
                 torn = frame(encode(Record(0, self.link, Kind.CLICK, 0, "", "", "x" * 300, "")))
-                os.write(journal._segment.descriptor, torn[: 1 + len(self.redirected) * 7 % 300])
+                os.write(journal._segment.copies[-1].descriptor, torn[: 1 + len(self.redirected) * 7 % 300])
                 self.end(which)
+            case "lose" if self.mirror is not None:
+                self.lose(Mirror(self.mirror))
             case "pending":
-                for _ in range(number):
-                    add_pending(self.record())
+                self.add_pending(number)
             case "drain":
                 self.drainers[which]._limit = number
                 self.drainers[which].drain_batch()
@@ -116,8 +123,21 @@ class Host:
                 self.dump = transaction.savepoint()
             case "restore" if self.dump is not None:
                 transaction.savepoint_rollback(self.dump)
-                self.drainers = [Drainer(self.folder), Drainer(self.folder)]
+                self.drainers = [self.drainer(), self.drainer()]
                 self.lost = set(self.redirected) - set(self.counted()) - self.waiting()
+
+    def add_pending(self, number: int) -> None:
+        for _ in range(number):
+            add_pending(self.record())
+
+    def lose(self, mirror: Mirror) -> None:
+        """The host and its disk."""
+        for which in (0, 1):
+            self.end(which)
+        for segment in segments(self.folder):
+            segment.delete()
+        mirror.recover(self.folder)
+        self.drainers = [self.drainer(), self.drainer()]
 
     def interrupt(self, drainer: Drainer, after: int) -> None:
         """Drain a batch until the database fails at a statement; what was not committed is rolled back."""
@@ -137,9 +157,7 @@ class Host:
     def end(self, which: int) -> None:
         journal = self.journals[which]
         for segment in [*journal._full, *([journal._segment] if journal._segment else [])]:
-            os.close(segment.descriptor)
-            if segment.folder is not None:
-                os.close(segment.folder)
+            segment.close()
         self.journals[which] = self.journal()
 
     def drain_all(self) -> None:

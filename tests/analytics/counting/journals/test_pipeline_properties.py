@@ -28,17 +28,18 @@ FINISHED_BEHIND_PENDING = [("append", 0, 12), ("die", 0, 0), ("pending", 0, 12),
 
 @pytest.mark.slow
 @shared_fixtures
-@given(script=st.lists(steps, min_size=1, max_size=25), nested_loops=st.booleans())
-@example(script=REWRITTEN_BEHIND_A_BACKLOG, nested_loops=False)
-@example(script=POISON_REWRITTEN_TWICE, nested_loops=False)
-@example(script=FINISHED_BEHIND_PENDING, nested_loops=True)
+@given(script=st.lists(steps, min_size=1, max_size=25), nested_loops=st.booleans(), is_mirrored=st.booleans())
+@example(script=REWRITTEN_BEHIND_A_BACKLOG, nested_loops=False, is_mirrored=True)
+@example(script=POISON_REWRITTEN_TWICE, nested_loops=False, is_mirrored=True)
+@example(script=FINISHED_BEHIND_PENDING, nested_loops=True, is_mirrored=False)
 def test_every_acknowledged_record_is_pending_or_counted_once(
-    link: int, script: list[tuple[str, int, int]], nested_loops: bool
+    link: int, script: list[tuple[str, int, int]], nested_loops: bool, is_mirrored: bool
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, transaction.atomic():
+    with tempfile.TemporaryDirectory() as root, transaction.atomic():
+        folder, mirror = Path(root, "clicks"), Path(root, "mirror") if is_mirrored else None
         if nested_loops:
             force_nested_loops()
-        host = Host(Path(folder), link)
+        host = Host(folder, link, mirror)
         for step in script:
             host.run(*step)
             host.assert_counted_once()
@@ -46,6 +47,6 @@ def test_every_acknowledged_record_is_pending_or_counted_once(
             host.end(which)
         host.drain_all()
         assert host.counted() == Counter(host.redirected)
-        assert list(Path(folder).glob("*.segment")) == []
+        assert list(Path(root).glob("*/*.segment")) == []
         assert JournalLoss.objects.count() == 0
         transaction.set_rollback(True)
