@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
 from links.bulk.views import BulkViewSet, DomainMoveViewSet
@@ -20,8 +20,19 @@ router.register("views", SavedViewSet, basename="view")
 router.register("utm-templates", UtmTemplateViewSet, basename="utm-template")
 router.register("tags", TagViewSet, basename="tag")
 router.register("tag-changes", TagChangeViewSet, basename="tag-change")
-# The route that creates links first, because it is the busiest.
+
+
+def _place(route: URLPattern | URLResolver) -> int:
+    """Each pattern takes time until one matches: the busiest first, behind the names that would match as ids."""
+    pattern = str(route.pattern)
+    if pattern == "urls":
+        return 0
+    if pattern == "urls/<str:id>":
+        return 2
+    return 3 if "<" in pattern else 1
+
+
 urlpatterns = [
-    *sorted(router.urls, key=lambda route: str(route.pattern) != "urls"),
+    *sorted(router.urls, key=_place),
     path("domains/<str:id>/move", DomainMoveViewSet.as_view({"post": "create"})),
 ]
