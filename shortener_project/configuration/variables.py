@@ -66,7 +66,8 @@ REPORTS_MAX_LAG_SECONDS = database.integer(
     1,
     "Longest lag of a standby that answers reports. Your own changes are never missing.",
     minimum=1,
-    maximum=3600,
+    # `links.standby_reads` looks back for changes of the last five minutes.
+    maximum=240,
 )
 REQUIRE_SYNCHRONOUS = database.flag(
     "REQUIRE_SYNCHRONOUS",

@@ -152,12 +152,6 @@ def _servers() -> Iterator[Metric]:
         " REQUIRE_SYNCHRONOUS",
         value=primary.has_standby(),
     )
-    if settings.REPORTS_DATABASE_URL:
-        yield GaugeMetricFamily(
-            "shortener_reports_lag_seconds",
-            "By how much the standby lagged behind when it was last asked for a report",
-            value=primary.lag_seconds(),
-        )
     yield GaugeMetricFamily(
         "shortener_reports_lag_seconds",
         "By how much the standby of REPORTS_DATABASE_URL lagged behind when it was last asked for a report",
