@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from testing.failover.cluster import Cluster
-from testing.failover.network import CLIENTS
+from testing.failover.network import CLIENTS, Host
 from testing.failover.service import INTERNAL_PORT, ServiceHost
 from testing.failover.units import Unit
 
@@ -192,10 +192,11 @@ def _prometheus(cluster: Cluster) -> Unit | None:
     return Unit("prometheus", Here(), command, folder, environment={})
 
 
-class Here:
+class Here(Host):
     """The network of this process, as a host."""
 
-    name = "here"
+    def __init__(self) -> None:
+        """No host is made."""
 
     def command(self, *words: str | Path) -> list[str]:
         return [*map(str, words)]

@@ -14,6 +14,7 @@ from testing.failover.client import NO_ANSWER, Client
 from testing.failover.visits import outcome_of
 from testing.failover.workers import Problems, Pulse, Worker
 from testing.failover.writers import LATER
+from testing.service.connection import Response
 
 # Former keys that are tried. They stay revoked for ever, so a few of the latest will do.
 LATEST = 30
@@ -36,12 +37,14 @@ def log_in(client: Client, account: Account) -> bool:
 
 
 class Bearer:
-    """Calls of an account with its token, which it renews after 401."""
+    """Calls of an account with its token, which it renews after 401. None: there is no token for now."""
 
     def __init__(self, account: Account) -> None:
         self.account = account
 
-    def call(self, client: Client, method: str, path: str, body: object = None, **headers: str):
+    def call(
+        self, client: Client, method: str, path: str, body: object = None, **headers: str
+    ) -> Response | None:
         for _ in range(2):
             if not self.account.token and not log_in(client, self.account):
                 return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -82,7 +83,7 @@ def metric(cluster: Cluster, host: str, name: str) -> float:
     return sum(values)
 
 
-def _rows(cluster: Cluster, query: str) -> list[tuple]:
+def _rows(cluster: Cluster, query: str) -> list[tuple[Any, ...]]:
     with cluster.leader().superuser(DATABASE) as connection:
         return connection.execute(query).fetchall()
 

@@ -62,7 +62,7 @@ class Creator(Worker):
         self._number += 1
         title = f"{self.name}-{self._number}"
         creations.titles.add(title)
-        body = {"originalUrl": f"{DESTINATION}/{title}", "title": title, "tags": [tag]}
+        body: dict[str, object] = {"originalUrl": f"{DESTINATION}/{title}", "title": title, "tags": [tag]}
         if self._number % 10 == 0:
             body["restrictions"] = {"maxClicks": CAP}
         first = time.monotonic()
@@ -225,7 +225,7 @@ class EditChecker(Worker):
 
 def link_bodies() -> dict[str, dict[str, object]]:
     """What the load needs before it begins, by title."""
-    plain = {f"plain-{number}": {} for number in range(20)}
+    plain: dict[str, dict[str, object]] = {f"plain-{number}": {} for number in range(20)}
     protected = {f"protected-{number}": {"password": PASSWORD} for number in range(3)}
     return {
         title: {"originalUrl": f"{DESTINATION}", "title": title, **fields}
