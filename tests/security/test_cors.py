@@ -24,6 +24,7 @@ SENT = {
 }
 READ = {
     *(
+        "Data-Lag",
         "Deprecation",
         "ETag",
         "Idempotent-Replayed",
