@@ -141,6 +141,19 @@ def test_containers_and_units_have_the_same_settings() -> None:
     assert environment == settings | {"LOG_FORMAT": "json"}
 
 
+def test_containers_and_hosts_have_the_same_version_of_postgresql() -> None:
+    (version,) = re.findall(r"/postgres:(\d+)-", (KIT / "Dockerfile").read_text())
+    assert SETTINGS["PG_BIN"] == f"/usr/lib/postgresql/{version}/bin"
+
+
+def test_the_firewall_closes_every_port_of_the_kit() -> None:
+    (closed,) = re.findall(r"^\t\ttcp dport \{ ([\d, ]+) \} drop$", filled("nftables.conf"), re.MULTILINE)
+    files = ("etcd.service", "patroni.yml", "caddy.conf", "shortener.env")
+    used = {port for name in files for port in re.findall(r"\}:(\d{4})\b", (KIT / name).read_text())}
+    scraped = set(re.findall(r"10\.0\.0\.\d+:(\d+)", (REPOSITORY / "deploy/prometheus.yml").read_text()))
+    assert set(closed.split(", ")) == used | scraped
+
+
 def test_the_runbook_names_files_of_the_kit() -> None:
     named = set(re.findall(r"/opt/shortener/deploy/ha/([\w.-]+)", RUNBOOK))
     assert named
