@@ -63,7 +63,7 @@ class Load:
         self.owner = Account(email, password, key)
         self.rotator, self.member = (self._account(name) for name in ("rotator", "member"))
         client = cluster.client(30)
-        for body in link_bodies().values():
+        for body in link_bodies():
             link = self._create(client, body)
             (self.links.protected if "password" in body else self.links.plain).append(link["shortCode"])
         for number in range(EDITED_LINKS):

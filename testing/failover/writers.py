@@ -223,11 +223,10 @@ class EditChecker(Worker):
                 self._stale.append(Stale(began, began - moment, self._host, host))
 
 
-def link_bodies() -> dict[str, dict[str, object]]:
-    """What the load needs before it begins, by title."""
-    plain: dict[str, dict[str, object]] = {f"plain-{number}": {} for number in range(20)}
-    protected = {f"protected-{number}": {"password": PASSWORD} for number in range(3)}
-    return {
-        title: {"originalUrl": f"{DESTINATION}", "title": title, **fields}
-        for title, fields in {**plain, **protected}.items()
-    }
+def link_bodies() -> list[dict[str, object]]:
+    """The links that the load needs before it begins."""
+    plain: list[dict[str, object]] = [{"title": f"plain-{number}"} for number in range(20)]
+    protected: list[dict[str, object]] = [
+        {"title": f"protected-{number}", "password": PASSWORD} for number in range(3)
+    ]
+    return [{"originalUrl": DESTINATION, **fields} for fields in [*plain, *protected]]
