@@ -11,7 +11,6 @@ import orjson
 
 from links.routing.conditions import CONDITION_TYPES
 from redirects.checks import ORDER
-from redirects.simulation.serializers import SimulationSerializer
 
 PAGE = (Path(__file__).parents[3] / "docs/routing.md").read_text()
 
@@ -29,10 +28,6 @@ def test_the_page_lists_every_check_in_its_order() -> None:
 
 def test_the_page_lists_every_type_of_condition() -> None:
     assert {*first_column("Rules")} - {"type"} == {*CONDITION_TYPES}
-
-
-def test_the_page_lists_every_field_of_a_simulation() -> None:
-    assert first_column("Why does my link lead there?") == [*SimulationSerializer().fields]
 
 
 def test_the_example_of_rules_works(
