@@ -15,9 +15,10 @@ import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from django.conf import settings
@@ -68,13 +69,29 @@ class _Segment:
     # The writes beyond ``synced`` with their end offsets: the data at risk if the next sync fails.
     unsynced: list[tuple[int, bytes]] = field(default_factory=list)
 
+    def sync(self) -> None:
+        """The first copy must be durable even if the mirror fails: the drainer counts from it."""
+        _call_all([copy.sync for copy in self.copies])
+
     def truncate(self, size: int) -> None:
-        for copy in reversed(self.copies):
-            os.ftruncate(copy.descriptor, size)
+        """The mirror must not keep a record that the first copy refuses: it goes to the table, and counts there."""
+        _call_all([partial(os.ftruncate, copy.descriptor, size) for copy in reversed(self.copies)])
 
     def close(self) -> None:
         for copy in self.copies:
             copy.close()
+
+
+def _call_all(calls: Iterable[Callable[[], None]]) -> None:
+    """Make all calls, whatever fails. Then raise the first OSError."""
+    errors = []
+    for call in calls:
+        try:
+            call()
+        except OSError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 class Journal:
@@ -126,8 +143,7 @@ class Journal:
         succeeded = True
         for segment, size in zip(segments, sizes, strict=True):
             try:
-                for copy in segment.copies:
-                    copy.sync()
+                segment.sync()
             except OSError as error:
                 succeeded = False
                 with self._writing:

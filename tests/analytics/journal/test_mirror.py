@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,50 @@ def test_a_click_that_the_mirror_does_not_take_is_in_neither_folder(
     # The next one gets a segment of its own.
     journaled(pk(link))
     assert len(contents(settings.CLICKS_DIR)) == len(contents(mirror)) == 2
+
+
+def test_a_click_that_the_first_disk_refuses_is_not_kept_by_the_mirror(
+    link: dict[str, Any], mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journaled(pk(link))
+    before = contents(mirror)
+    segment = journal()._segment
+    assert segment is not None
+    first, failed = segment.copies[1].descriptor, OSError(errno.EIO, "Input/output error")
+
+    def failing(call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(descriptor: int, *arguments: Any) -> Any:
+            if descriptor == first:
+                raise failed
+            return call(descriptor, *arguments)
+
+        return wrapper
+
+    for name in ("write", "ftruncate"):
+        monkeypatch.setattr(os, name, failing(getattr(os, name)))
+    with pytest.raises(OSError, match="Input/output error"):
+        journal()._write_to(segment, b"click")
+    monkeypatch.undo()
+    assert contents(mirror) == before
+
+
+def test_a_mirror_that_does_not_sync_leaves_the_first_copy_durable(
+    link: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journaled(pk(link))
+    segment = journal()._segment
+    assert segment is not None
+    mirrored, first = (copy.descriptor for copy in segment.copies)
+    synced = []
+
+    def fdatasync(descriptor: int) -> None:
+        synced.append(descriptor)
+        if descriptor == mirrored:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", fdatasync)
+    journal()._sync_once()
+    assert synced[:2] == [mirrored, first]
 
 
 def test_without_the_mirror_no_click_is_written(
