@@ -31,6 +31,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from psycopg.conninfo import make_conninfo
 
+from analytics.journal.mirror import Mirror
 from analytics.journal.reader import DAMAGED_SUFFIX, segments
 from analytics.journal.writer import SUFFIX, sync_folder
 from common.host import primary
@@ -223,7 +224,7 @@ def restore_backup(file: Path, *, replace: bool = False) -> int:
         primary.forget()
         with _unused_database(replace=replace):
             _load(folder, script, segments, replace=replace)
-            _write_segments(segments)
+            write_segments(segments)
     return len(segments)
 
 
@@ -323,7 +324,7 @@ def _load(folder: Path, script: Path, segments: Sequence[Path], *, replace: bool
     )
 
 
-def _write_segments(segments: Sequence[Path]) -> None:
+def write_segments(segments: Sequence[Path]) -> None:
     """Write the beginnings of segments and keep what existing files have after them.
 
     A segment only ever grows, and counted records become zeros. So a copy has every record that the file has in this
@@ -331,6 +332,9 @@ def _write_segments(segments: Sequence[Path]) -> None:
     """
     folder = settings.CLICKS_DIR
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if settings.CLICK_MIRROR:
+        # Before the beginnings hide what the first disk has lost.
+        Mirror(settings.CLICK_MIRROR).recover(folder)
     for path in segments:
         with suppress(FileNotFoundError):
             # The pipeline sets it aside again, and would replace this file, which may have later records.

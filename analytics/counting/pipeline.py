@@ -55,7 +55,7 @@ class Drainer:
     """Counts the records in a folder's segments and in the table of pending records. Not thread-safe.
 
     With ``skips_damage``, it reads segments on behind damage, those that were set aside, too. ``mirror`` has a copy of
-    each segment.
+    each segment, and is read where that is damaged.
     """
 
     def __init__(self, folder: Path, *, skips_damage: bool = False, mirror: Mirror | None = None) -> None:
@@ -221,11 +221,16 @@ class Drainer:
         try:
             chunk = file.read(offset, self._limit - len(batch), has_writer=has_writer)
         except Corrupt as damage:
-            rest = file.read_damaged(damage.position, has_writer=has_writer) if self._skips_damage else None
+            limit = self._limit - len(batch)
+            rest = self._mirror and self._mirror.read(identifier, offset, limit, has_writer=has_writer)
+            if rest is not None:
+                rest = rest._replace(reaches_end=rest.end >= file.size)
+            elif self._skips_damage:
+                rest, passed = file.read_damaged(damage.position, has_writer=has_writer), batch.skipped
             if rest is None:
                 batch.damaged[identifier] = damage
                 return
-            chunk, passed = rest, batch.skipped
+            chunk = rest
         # A rewritten record counts only if it was not counted at its origin, so the origin's segment must be read to
         # its end first.
         if any(
@@ -264,7 +269,8 @@ class Drainer:
                 for identifier, offset in lock_segments(identifiers).items()
                 if open_segments[identifier][1].is_counted(offset)
             }
-            kept = [name for name in finished if self._mirror is not None and not self._mirror.delete(name)]
+            mirror = self._mirror
+            kept = [name for name, parts in finished.items() if mirror and not mirror.delete(*parts)]
             finished = {name: parts for name, parts in finished.items() if name not in kept}
             note_finished(self._folder, {identifier: file.size for identifier, (_, file) in finished.items()})
             for segment, _ in finished.values():

@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db import connection
 
 from analytics.journal.pending import open_record
-from analytics.journal.reader import DAMAGED_SUFFIX, Segment, segments
+from analytics.journal.reader import DAMAGED_SUFFIX, Segment, segment_path, segments
 from analytics.journal.records import decode
 
 _OFFSETS_AND_OLDEST_PENDING = """
@@ -64,4 +65,18 @@ def _backlog(
             damaged += first.is_damaged
             if first.time is not None:
                 times.append(first.time)
+    waiting += _only_mirrored(folder)
     return Backlog(waiting, damaged, min(times, default=None))
+
+
+def _only_mirrored(folder: Path) -> int:
+    """The bytes of segments that this host has lost, and not brought back yet."""
+    waiting = 0
+    # The mirror's files appear last and leave first.
+    with suppress(OSError):
+        for copy in segments(settings.CLICK_MIRROR) if settings.CLICK_MIRROR else []:
+            path = segment_path(folder, copy.id)
+            if not path.exists() and not path.with_suffix(DAMAGED_SUFFIX).exists():
+                with suppress(FileNotFoundError):
+                    waiting += copy.path.stat().st_size
+    return waiting

@@ -221,7 +221,9 @@ class Journal:
         return segment
 
     def _open_copy(self, segment: _Segment, draft: Path) -> None:
-        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Only the operator creates the mirror's folder: without its disk, it must be missing.
+        if draft.parent == self._folders[-1]:
+            draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         copy = _Copy(os.open(draft, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600))
         segment.copies.append(copy)
         fcntl.flock(copy.descriptor, fcntl.LOCK_EX)
@@ -261,14 +263,15 @@ class Journal:
 
 def journal_error() -> OSError | None:
     """Why this host's journal cannot be written, in either folder, or None."""
-    folders = [settings.CLICKS_DIR, settings.CLICK_MIRROR]
-    return next(filter(None, (writing_error(folder) for folder in folders if folder)), None)
+    mirror = settings.CLICK_MIRROR
+    return writing_error(settings.CLICKS_DIR) or (writing_error(mirror, must_exist=True) if mirror else None)
 
 
-def writing_error(folder: Path) -> OSError | None:
+def writing_error(folder: Path, *, must_exist: bool = False) -> OSError | None:
     """Why new segments cannot be written, or None. It writes a block, because nothing else finds a full disk."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not must_exist:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             if file.write(_BLOCK) != len(_BLOCK):
                 return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -41,6 +41,7 @@ def run(clicks: int, rounds: int) -> None:
         means, slowest = [], []
         for _ in range(rounds):
             with TemporaryDirectory(dir=settings.VAR_DIR) as folder:
+                Path(folder, "mirror").mkdir()
                 journal = Journal(
                     Path(folder, "clicks"), mode, Path(folder, "mirror") if is_mirrored else None
                 )

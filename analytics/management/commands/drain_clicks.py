@@ -26,6 +26,8 @@ PAUSE_SECONDS = 0.5
 OUTAGE_SECONDS = 1.0
 # Reports read what is not folded yet.
 FOLD_SECONDS = 5.0
+# A mirror can be out of reach when its host starts.
+RECOVER_SECONDS = 60.0
 
 logger = logging.getLogger(__name__)
 
@@ -49,13 +51,14 @@ class Command(BaseCommand):
         gc.freeze()
         gc.set_threshold(1_000_000)
         mirror = Mirror(settings.CLICK_MIRROR) if settings.CLICK_MIRROR else None
-        if mirror is not None:
-            mirror.recover(settings.CLICKS_DIR)
         drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged, mirror=mirror)
-        once, counted, fold_at = once or damaged, 0, time.monotonic()
+        once, counted, fold_at, recover_at = once or damaged, 0, time.monotonic(), 0.0
         while True:
             vitals.beat()
             began = time.monotonic()
+            if mirror is not None and began >= recover_at:
+                mirror.recover(settings.CLICKS_DIR)
+                recover_at = time.monotonic() + RECOVER_SECONDS
             try:
                 taken = drainer.drain_batch()
                 if time.monotonic() >= fold_at:
@@ -86,5 +89,11 @@ class Command(BaseCommand):
                 time.sleep(max(0, began + PAUSE_SECONDS - time.monotonic()))
         if damaged:
             self.stdout.write(f"{counted} records counted.")
-        if drainer.has_damage:
-            raise CommandError("A segment of the journal is damaged; see the log.")
+        _require_all_counted(drainer, mirror)
+
+
+def _require_all_counted(drainer: Drainer, mirror: Mirror | None) -> None:
+    if mirror is not None and mirror.left:
+        raise CommandError("Clicks in the mirror are not counted; see the log.")
+    if drainer.has_damage:
+        raise CommandError("A segment of the journal is damaged; see the log.")

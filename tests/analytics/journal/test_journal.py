@@ -53,6 +53,8 @@ def test_strict_append_syncs_the_directory_entry_before_it_returns(
     if subprocess.run([strace, "-o", "/dev/null", "true"], check=False, capture_output=True).returncode:
         skip_or_fail("NO TRACING OF PROCESSES, which this machine forbids")
     trace, folders = tmp_path / "trace", [tmp_path / "clicks", tmp_path / "mirror"][: 1 + has_mirror]
+    for folder in folders:
+        folder.mkdir()
     subprocess.run(
         [
             *(strace, "-f", "-y", "-e", "trace=/^rename,fsync,fdatasync,write", "-o", trace),

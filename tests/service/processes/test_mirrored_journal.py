@@ -27,6 +27,7 @@ def test_every_answered_click_is_counted_once_after_the_journal_is_lost(
     make_database: Callable[[], str], tmp_path: Path
 ) -> None:
     mirror = tmp_path / "mirror"
+    mirror.mkdir()
     settings = {"CLICK_MIRROR": str(mirror), "CLICK_SYNC": "strict", **LONG_TIMEOUTS}
     with one_host(make_database(), **settings) as host:
         key = host.owner.api_key

@@ -39,6 +39,8 @@ def test_every_acknowledged_record_is_pending_or_counted_once(
         folder, mirror = Path(root, "clicks"), Path(root, "mirror") if is_mirrored else None
         if nested_loops:
             force_nested_loops()
+        if mirror is not None:
+            mirror.mkdir()
         host = Host(folder, link, mirror)
         for step in script:
             host.run(*step)
