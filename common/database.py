@@ -254,16 +254,20 @@ def require_confirmed() -> None:
     primary.note_committed()
 
 
-def is_replicated() -> bool:
-    """Whether a synchronous standby has all that was committed so far. Always true unless REQUIRE_SYNCHRONOUS.
+def is_replicated(committed_with: Any) -> bool:
+    """Whether a synchronous standby has what was ``committed_with`` a connection. Always true unless
+    REQUIRE_SYNCHRONOUS.
 
-    Raises django.db.Error. Call it outside a transaction.
+    False if there is a new connection, which may be one to a server without it. Without regular heartbeats, the first
+    call for a connection takes `servers.PERIOD_SECONDS`. Raises django.db.Error. Call it outside a transaction.
     """
     if not settings.REQUIRE_SYNCHRONOUS:
         return True
     connection.ensure_connection()
+    if connection.connection is not committed_with:
+        return False
     with connection.wrap_database_errors:
-        return servers.confirm(connection.connection)
+        return cast(DatabaseWrapper, connection).confirms(waits=True)
 
 
 # Log offsets above the first bound. Above the second bound, the host is not ready for traffic.

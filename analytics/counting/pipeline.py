@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from django.db import Error, transaction
+from django.db import Error, connection, transaction
 
 from analytics.counting.batch import (
     BATCH,
@@ -72,6 +73,8 @@ class Drainer:
         self._skipped: list[tuple[Path, int, int]] = []
         self._has_checked_losses = False
         self._is_read_only = False
+        # Of the last batch: django.db replaces it when another server takes over.
+        self._connection: Any = None
         # Kept only during a backlog: addresses are personal data, and the city database may change later.
         self._places: dict[bytes, Place] = {}
         self._texts = ClickTexts()
@@ -129,6 +132,9 @@ class Drainer:
         if not self._has_checked_losses:
             record_losses_of_deleted(self._folder)
             self._has_checked_losses = True
+        # Another server may have taken over, without what only the former one has counted.
+        if self._connection is not connection.connection:
+            self._offsets.clear()
         with ExitStack() as stack:
             open_segments = self._open_segments(stack)
             add_segments([identifier for identifier in open_segments if identifier not in self._offsets])
@@ -138,9 +144,10 @@ class Drainer:
                 record_losses(batch.skipped, are_damaged=True)
                 count_batch(batch)
                 advance_segments(batch.offsets)
+                self._connection = connection.connection
             self._offsets |= batch.offsets
             self._skipped += [(open_segments[name][0].path, *space) for name, space in batch.skipped.items()]
-            if open_segments and is_replicated():
+            if open_segments and is_replicated(self._connection):
                 self._tidy(batch, open_segments)
             else:
                 batch.finished, batch.damaged = [], {}
@@ -222,7 +229,9 @@ class Drainer:
             chunk = file.read(offset, self._limit - len(batch), has_writer=has_writer)
         except Corrupt as damage:
             limit = self._limit - len(batch)
-            rest = self._mirror and self._mirror.read(identifier, offset, limit, has_writer=has_writer)
+            mirror, rest = self._mirror, None
+            if mirror is not None:
+                rest = mirror.read(identifier, offset, limit, has_writer=has_writer)
             if rest is not None:
                 rest = rest._replace(reaches_end=rest.end >= file.size)
             elif self._skips_damage:

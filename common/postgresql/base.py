@@ -92,12 +92,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().__init__(*args, **kwargs)
         self._server = primary.UNKNOWN
         self._needs_standby = self._is_read_only = False
+        # When a standby confirmed the first heartbeat of this connection that has been followed by no other outcome.
+        self._confirmed_since: float | None = None
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Raises psycopg.OperationalError at once while the database is known to be unavailable.
 
         Former primaries and standbys are refused, see `common.postgresql.servers`.
         """
+        self._confirmed_since = None
         response_seconds = self.settings_dict.get("RESPONSE_SECONDS")
         if self.settings_dict.get("IS_STANDBY"):
             return self._connect_to_standby(conn_params, response_seconds)
@@ -167,13 +170,42 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return False
         with self.wrap_database_errors:
             try:
-                is_replicated = servers.confirm(self.connection)
+                if self._is_read_only:
+                    # A heartbeat is a change, too.
+                    self.connection.execute(_AS_BEFORE, prepare=False)
+                    self._is_read_only = False
+                is_replicated = self.confirms()
             except psycopg.OperationalError:
                 primary.note_failed()
                 raise
-        primary.note_committed()
         if is_replicated:
             primary.note_standby(self._server)
+        # The next request tries again if only the second heartbeat is missing.
+        if is_replicated or self._confirmed_since is None:
+            primary.note_committed()
+        return is_replicated
+
+    def confirms(self, *, waits: bool = False) -> bool:
+        """Commit a heartbeat. Return whether a standby has it, and has had one some time before, as `servers.Watch`.
+
+        ``waits``: commit the second one after `servers.PERIOD_SECONDS`. Raises psycopg.OperationalError.
+        """
+        if not self._confirm() or self._confirmed_since is None:
+            return False
+        missing = self._confirmed_since + servers.PERIOD_SECONDS - time.monotonic()
+        if missing <= 0 or primary.has_standby():
+            return True
+        if not waits:
+            return False
+        time.sleep(missing)
+        return self._confirm()
+
+    def _confirm(self) -> bool:
+        is_replicated = servers.confirm(self.connection)
+        if not is_replicated:
+            self._confirmed_since = None
+        elif self._confirmed_since is None:
+            self._confirmed_since = time.monotonic()
         return is_replicated
 
     def prepared_cursor(self, *, may_lose: bool = False) -> Any:

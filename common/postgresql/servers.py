@@ -248,7 +248,7 @@ class Watch:
             connection = BoundedConnection.connect_in_autocommit(self._parameters)
         except psycopg.Error:
             # The listener reports that no server is reachable.
-            primary.note_failed()
+            self._note_failed(replicated)
             return
         try:
             with connection:
@@ -272,10 +272,16 @@ class Watch:
             primary.note_former()
             state, reason = _State.GONE_BACK if primary.has_gone_back() else _State.FORMER, str(error)
         except psycopg.Error as error:
-            primary.note_failed()
+            self._note_failed(replicated)
             if not primary.is_committing():
                 state, reason = _State.SILENT, _reason(error)
         self._report(state, reason)
+
+    def _note_failed(self, replicated: int | None) -> None:
+        primary.note_failed()
+        # It may start again on the same timeline, and heed the list of standbys only after its first commits.
+        if replicated is not None and not primary.is_former(replicated):
+            primary.note_no_standby()
 
     def _report(self, state: _State, reason: str) -> None:
         if state is self._reported:

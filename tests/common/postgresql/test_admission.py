@@ -15,8 +15,8 @@ from django.db import InternalError, OperationalError, connection, transaction
 from pytest_django.fixtures import Settings
 
 from accounts.models import User
-from common.database import is_outage, lacks_standby
-from common.host import cache_versions, primary
+from common.database import is_outage, is_replicated, lacks_standby
+from common.host import cache_versions, primary, state
 from common.host.primary import Verdict, number_of, timeline_of
 from common.postgresql import servers
 from common.postgresql.base import Unreplicated
@@ -156,6 +156,54 @@ def test_nothing_is_committed_without_a_required_standby(
     # The same on a server that replaces this one.
     primary.note_standby(primary.current())
     primary.admit(number_of(7, 1))
+    assert not primary.has_standby()
+
+
+def test_without_heartbeats_of_the_host_a_session_confirms_two_of_its_own(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = account("ada@example.com").user
+    connection.close()
+    settings.REQUIRE_SYNCHRONOUS = True
+    monkeypatch.setitem(connection.settings_dict, "RESPONSE_SECONDS", 10)
+    monkeypatch.setattr(servers, "awaits_standby", lambda _: True)
+    # No process checks the servers.
+    state.mapped().servers[state.COMMITTED] = 0
+    with pytest.raises(InternalError):
+        User.objects.update(first_name="Grace")
+    assert connection._is_read_only
+    connection._confirmed_since -= servers.PERIOD_SECONDS
+    # Although the session is read-only.
+    assert User.objects.filter(pk=owner.pk).update(first_name="Augusta") == 1
+
+
+def test_what_was_committed_with_another_connection_may_not_be_replicated(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REQUIRE_SYNCHRONOUS = True
+    connection.ensure_connection()
+    monkeypatch.setattr(servers, "awaits_standby", lambda _: True)
+    primary.note_standby(primary.current())
+    before = connection.connection
+    assert is_replicated(before)
+    primary.admit(number_of(7, 1))
+    primary.note_standby(primary.current())
+    assert not is_replicated(before)
+
+
+def test_a_failed_check_ends_what_earlier_ones_have_shown(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REQUIRE_SYNCHRONOUS = True
+    monkeypatch.setattr(servers, "awaits_standby", lambda _: True)
+    watch = servers.Watch(parameters(os.environ["DATABASE_URL"]))
+    watch.check()
+    assert not primary.has_standby()
+    watch.check()
+    assert primary.has_standby()
+    with monkeypatch.context() as broken:
+        broken.setitem(watch._parameters, "port", "1")
+        watch.check()
     assert not primary.has_standby()
 
 
