@@ -1,9 +1,10 @@
-"""The journal's second copy, on another disk or a network file system, for hosts whose disk can be lost.
+"""The journal's second copy, on another disk or NFS, for hosts whose disk can be lost. The locks of SMB are mandatory.
 
 A mirrored segment has the name of its first copy, and the same records at the same offsets. The database knows how far
-each segment is counted, so each record counts once from whichever copy. Writers append to the mirror first, and the
-drainer reads only the first copies: what it has counted is in both. Files appear in the mirror last and leave it
-first, so a mirrored segment without a first copy and without a writer is one whose first disk was lost.
+each segment is counted, so each record counts once from whichever copy. Writers append to the mirror first. The
+drainer reads the first copies, and the mirror only where a first copy ends too early or is damaged. Files appear in
+the mirror last and leave it first, so a mirrored segment without a first copy and without a writer is one whose first
+disk was lost.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ CLICK_SYNC = clicks.choice(
 )
 CLICK_MIRROR = clicks.optional_folder(
     "CLICK_MIRROR",
-    "A folder on another disk or a network file system, of this host alone, to which each click is written before the "
+    "A folder that exists on another disk or NFS, of this host alone, to which each click is written before the "
     "response, too. `CLICK_SYNC` holds for both.",
 )
 CLICK_BACKLOG_MB = clicks.integer(
