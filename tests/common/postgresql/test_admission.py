@@ -68,6 +68,7 @@ def test_the_server_with_the_highest_timeline_is_used_wherever_the_url_names_it(
         pair.promote()
 
         # Both accept writes, and this host has not met the new one yet.
+        primary.note_place(1)
         assert reached(pair.url) == (former, 1)
         before = cache_versions.versions_of("sho.rt", "spring").known
         # At once, without waiting for a checkpoint.
