@@ -174,6 +174,7 @@ def _copy(source: OpenSegment, target: Path) -> None:
 def _remove_drafts(folder: Path) -> None:
     """A process that was killed while it copied has left visitors' addresses in them."""
     for path in folder.glob(f"{_DRAFT}*.new"):
-        with path.open("rb") as draft, suppress(BlockingIOError):
+        # Its process may be about to finish it, or another one to remove it.
+        with suppress(BlockingIOError, FileNotFoundError), path.open("rb") as draft:
             fcntl.flock(draft, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink(missing_ok=True)
+            path.unlink()

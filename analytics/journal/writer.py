@@ -99,7 +99,7 @@ class Journal:
 
     ``strict``: before `append` returns; ``group``: within about GROUP_SECONDS; ``process``: when the operating system
     writes it. In every mode, a record survives a crash of the process. With ``mirror``, all of that holds for two
-    folders, see `analytics.journal.mirror`.
+    folders, see `analytics.journal.mirror`. Only records that the mirror fails to sync may be in the first copy alone.
     """
 
     def __init__(self, folder: Path, sync: str, mirror: Path | None = None) -> None:
