@@ -160,6 +160,8 @@ def test_the_keys_of_an_issuer_must_be_readable(issuer: Issuer, there: APIClient
     assert message() == "The address is not a public one."
     issuer.bodies = {"/keys": {"keys": "none"}}
     assert message() == "Its list of keys is malformed."
+    issuer.bodies = {"/keys": {"keys": [{}] * 5_000}}
+    assert message() == "It lists no key for RS256 or ES256."
     issuer.bodies = {"/keys": b" " * 100_000}
     assert message() == "Its list of keys is no JSON, or too large."
     issuer.bodies, issuer.status = {}, "302 Found"
