@@ -17,7 +17,7 @@ from common.database import fetch
 from common.errors import FieldError, InvalidFields
 from links.fields import BY_NAME
 from links.key_limits import condition_of
-from links.models import Link
+from links.models import Link, limits_of
 from links.selectors import IS_OWNER, get_links
 from links.storage.columns import CHANGEABLE, Column
 
@@ -123,8 +123,13 @@ def find_equals(wanted: Mapping[int, Wanted]) -> dict[int, Link]:
     rows = [_row(key, each) for key, each in wanted.items()]
     parameters = {**values, "owner": owner.pk, "rows": orjson.dumps(rows).decode()}
     found = dict(fetch(_MATCHES.format(limits=limits), parameters))
-    # Without those that somebody has deleted meanwhile.
-    links = {link.pk: link for link in get_links(set(found.values()))} if found else {}
+    # Without those that somebody has deleted, moved or changed meanwhile.
+    mine = {"owner_id": owner.pk, **limits_of(owner.key)}
+    links = {
+        link.pk: link
+        for link in (get_links(set(found.values())) if found else ())
+        if all(getattr(link, name) == value for name, value in mine.items())
+    }
     return {key: links[pk] for key, pk in found.items() if pk in links}
 
 
