@@ -1465,6 +1465,7 @@ export const refusals = {
     package_name: "Geben Sie den Paketnamen als com.example.app an.",
     fingerprint: "Geben Sie einen SHA-256-Fingerabdruck an: 32 Bytes, durch Doppelpunkte getrennt.",
     not_comparable: "Passwörter lassen sich nicht vergleichen.",
+    too_many_to_compare: "Zu viele Links führen zu diesen URLs. Senden Sie weniger auf einmal.",
     not_undoable: "Nur eine fertige Änderung der letzten 7 Tage lässt sich rückgängig machen, und nur einmal.",
     tag_exists: "Dieses Schlagwort gibt es im Arbeitsbereich schon.",
     tags_busy: "In diesem Arbeitsbereich läuft schon eine Änderung eines Schlagworts. Versuchen Sie es, sobald sie fertig ist.",
