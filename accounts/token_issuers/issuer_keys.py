@@ -101,7 +101,7 @@ class IssuerKeys:
         self._read: OrderedDict[str, _Read] = OrderedDict()
         self._attempts: OrderedDict[str, _Attempts] = OrderedDict()
         # The workspaces for which a thread reads.
-        self._reading: list[UUID] = []
+        self._reading: set[UUID] = set()
         self._lock = Lock()
         self._waiting = Semaphore(_WAITING)
 
@@ -160,7 +160,7 @@ class IssuerKeys:
         with self._lock:
             is_free = len(self._reading) < _AT_ONCE and workspace not in self._reading
             if is_free:
-                self._reading.append(workspace)
+                self._reading.add(workspace)
             return is_free
 
     def _try(self, issuer: str, attempts: _Attempts) -> None:
