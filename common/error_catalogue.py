@@ -123,9 +123,9 @@ CATALOGUE = {
     "token_refused": ErrorCode(
         (401,),
         "Token of an issuer refused",
-        "No key of a workspace accepts this issuer, audience and subject, the signature or the times are wrong, the "
-        "issuer cannot be reached, or the keys of several workspaces accept the token.",
-        "Compare the claims of a fresh token with `GET /api/token-issuers`, and name the workspace in `X-Workspace`. "
+        "`X-Workspace` is missing, no key of this workspace accepts the issuer, audience and subject, the signature "
+        "or the times are wrong, or the issuer cannot be reached.",
+        "Name the workspace in `X-Workspace`, and compare the claims of a fresh token with `GET /api/token-issuers`. "
         "If the issuer was down, try again after a minute.",
     ),
     "otp_required": ErrorCode(

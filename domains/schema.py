@@ -18,8 +18,9 @@ from accounts.caps import CapReached
 from accounts.rights import MEMBER_SCOPES, WORKSPACE_SCOPES, Role, Scope
 from accounts.schema import CONFIRMATION
 from accounts.sessions.lifecycle import ConfirmationRequired
+from accounts.token_issuers.issuer_keys import ALGORITHMS
 from accounts.token_issuers.services import SAME_TOKENS, UNREACHABLE
-from accounts.token_issuers.tokens import ALGORITHMS, CLOCK_SECONDS
+from accounts.token_issuers.tokens import CLOCK_SECONDS
 from common.errors import Conflict, InvalidFields, NotFound, RoleRequired, TooManyAttempts
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
@@ -314,10 +315,9 @@ describe_issuers = describe(
         " `X-Workspace`, and acts like a key of the workspace with these `scopes` and limits (in a personal"
         " workspace, like a key of yours). The token must be signed with"
         f" {' or '.join(ALGORITHMS)}, have this `issuer` and `audience`, a `sub` that matches `subject`, and `exp` and"
-        f" `iat`; clocks may differ by {CLOCK_SECONDS} seconds. A `*` in `subject` stands for any characters. If"
-        " several token issuers of the workspace accept a token, it acts as the one with the most characters beside"
-        " `*`, and among these as the oldest. Without `X-Workspace`, a token that several workspaces accept is"
-        " refused."
+        f" `iat`, at most a day apart; clocks may differ by {CLOCK_SECONDS} seconds. A `*` in `subject` stands for any"
+        " characters. If several token issuers of the workspace accept a token, it acts as the one with the most"
+        " characters beside `*`, and among these as the oldest. It is refused without `X-Workspace`."
         " The service reads the issuer's keys by its discovery document, or takes them from `jwks`."
         " Token issuers count as keys of the workspace, of which it has at most"
         f" {MAX_KEYS}.{CONFIRMATION}",

@@ -12,9 +12,9 @@ from accounts.api_keys import MAX_GRACE_SECONDS, KeyOwner
 from accounts.models import MAX_KEY_NAME, MAX_TOKEN_TEXT
 from accounts.rights import Scope
 from accounts.serializers import code_alphabet_field, code_length_field
-from accounts.token_issuers.tokens import ALGORITHMS
+from accounts.token_issuers.issuer_keys import ALGORITHMS
 from common.errors import MAX_REPORTED, UNKNOWN_FIELD
-from common.jwks import is_usable
+from common.jwks import MAX_RSA_BITS, is_usable
 from common.rest.fields import (
     Boolean,
     DateTime,
@@ -212,23 +212,24 @@ ISSUER = r"https://[0-9a-z.-]+(?::[0-9]{1,5})?(?:/[0-9A-Za-z._~!$&'()+,;=:@%/-]*
 ISSUER_REFUSED = "Must be an https URL without a query, exactly as tokens have it in iss."
 _PRINTABLE = r"[!-~](?:[ -~]*[!-~])?"
 AUDIENCE_REFUSED = "Must be printable ASCII without spaces at its ends."
-MAX_JWKS = 20
-_MAX_JWK_CHARACTERS = 2_000
+# At most 16,000 characters, which each use of the key reads.
+MAX_JWKS = 10
+_MAX_MODULUS, _MAX_KEY_ID, _MAX_MEMBER = 700, 200, 100
 PRIVATE_JWK = "This is a private key. Send public keys only, and replace this one: it is no longer secret."
-BAD_JWK = f"Must be a public key for {' or '.join(ALGORITHMS)}."
+BAD_JWK = f"Must be a public key for {' or '.join(ALGORITHMS)}, with 2048 to {MAX_RSA_BITS} bits or P-256."
 
 
-_member = partial(Text, required=False, max_length=_MAX_JWK_CHARACTERS)
+_member = partial(Text, required=False, max_length=_MAX_MEMBER)
 
 
 class JwkSerializer(Object):
     """A public key as the issuer publishes it (RFC 7517). Further members are ignored."""
 
-    kty = Text(max_length=_MAX_JWK_CHARACTERS)
-    kid = _member()
+    kty = Text(max_length=_MAX_MEMBER)
+    kid = _member(max_length=_MAX_KEY_ID)
     use = _member()
     alg = _member()
-    n = _member()
+    n = _member(max_length=_MAX_MODULUS)
     e = _member()
     crv = _member()
     x = _member()

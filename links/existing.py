@@ -17,7 +17,7 @@ from common.database import fetch
 from common.errors import FieldError, InvalidFields
 from links.fields import BY_NAME
 from links.key_limits import condition_of
-from links.models import Link
+from links.models import Link, limits_of
 from links.selectors import IS_OWNER, get_links
 from links.storage.columns import CHANGEABLE, Column
 
@@ -61,6 +61,14 @@ SELECT w.wanted, found.id FROM jsonb_to_recordset(%(rows)s::jsonb) w (
     ORDER BY l.is_active DESC, l.is_archived, l.id LIMIT 1
 ) found
 """  # noqa: S608 # composed of constants
+# Each item is compared with each link to its destination. So many take about half a statement's time limit.
+MAX_COMPARISONS = 2_000_000
+_COMPARISONS = f"""
+SELECT sum(items * (SELECT count(*) FROM (
+    SELECT FROM links_link l WHERE {LEADS_TO.replace("%(destination)s", "d.destination")} LIMIT %(most)s / items + 1
+) links))::bigint
+FROM (SELECT destination, count(*) items FROM unnest(%(destinations)s::text[]) destination GROUP BY destination) d
+"""  # noqa: S608 # composed of constants
 # A transaction about many destinations holds at most this number of locks: the server has a table for those of all.
 _LOCKS = 64
 _LOCK = "SELECT pg_advisory_xact_lock(id) FROM (SELECT id FROM unnest(%s::bigint[]) id ORDER BY id) locks"
@@ -68,6 +76,11 @@ NOT_COMPARABLE = FieldError(
     "password",
     "not_comparable",
     "findIfExists does not compare passwords: its response would tell whether a password is right.",
+)
+TOO_MANY_TO_COMPARE = FieldError(
+    "urls",
+    "too_many_to_compare",
+    "Too many links lead to these URLs for findIfExists. Send fewer items at once.",
 )
 
 
@@ -116,16 +129,30 @@ def find_equal(wanted: Link, given: Collection[str]) -> Link | None:
 def find_equals(wanted: Mapping[int, Wanted]) -> dict[int, Link]:
     """The owner's links that lead to the same URLs, on the same domains, and equal in the given fields, by the keys.
 
-    All are of one owner. Only links within the limits of the key.
+    All are of one owner. Only links within the limits of the key. Raises InvalidFields if too much must be compared.
     """
     owner = next(iter(wanted.values())).link.owner
+    if len(wanted) > 1:
+        _refuse_many(owner.pk, [each.link.destination for each in wanted.values()])
     limits, values = condition_of(owner.key)
     rows = [_row(key, each) for key, each in wanted.items()]
     parameters = {**values, "owner": owner.pk, "rows": orjson.dumps(rows).decode()}
     found = dict(fetch(_MATCHES.format(limits=limits), parameters))
-    # Without those that somebody has deleted meanwhile.
-    links = {link.pk: link for link in get_links(set(found.values()))} if found else {}
+    # Without those that somebody has deleted, moved or changed meanwhile.
+    mine = {"owner_id": owner.pk, **limits_of(owner.key)}
+    links = {
+        link.pk: link
+        for link in (get_links(set(found.values())) if found else ())
+        if all(getattr(link, name) == value for name, value in mine.items())
+    }
     return {key: links[pk] for key, pk in found.items() if pk in links}
+
+
+def _refuse_many(owner: int | None, destinations: list[str]) -> None:
+    values = {"owner": owner, "destinations": destinations, "most": MAX_COMPARISONS}
+    [[comparisons]] = fetch(_COMPARISONS, values)
+    if comparisons > MAX_COMPARISONS:
+        raise InvalidFields([TOO_MANY_TO_COMPARE])
 
 
 def _row(key: int, wanted: Wanted) -> dict[str, Any]:

@@ -313,11 +313,11 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
 def caller_of_issued_token(raw: str, workspace: str | None = None) -> Caller | None:
     """The caller of a token of an issuer, which acts as a key of a workspace; None if it is another token.
 
-    It counts and is limited as this key. Raises TokenRefused or KeyExpired. ``workspace`` is as above.
+    It counts and is limited as this key. Raises TokenRefused, also without a ``workspace``, or KeyExpired.
     """
     named = None if workspace is None else parse_public_id(workspace)
     try:
-        token = accept_token(raw, named, any_workspace=workspace is None)
+        token = accept_token(raw, named)
     except Refused:
         raise TokenRefused from None
     if token is None:

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from accounts import api_keys
 from accounts.models import ScopedKey, User, Workspace
 from accounts.rights import Role, bits_of
-from accounts.token_issuers.issuer_keys import ISSUER_KEYS, IssuerFailed, fetch_keys
+from accounts.token_issuers.issuer_keys import IssuerFailed, fetch_keys
 from common.database import constraint_of
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
 from common.pages import Page, Window, page_of, rows_of
@@ -24,11 +24,14 @@ SAME_TOKENS = "Another token issuer of the workspace has the same issuer, audien
 
 
 def check_issuer(fields: Mapping[str, Any]) -> None:
-    """Read the keys of the issuer, if it publishes them. Raises InvalidFields. Call it outside transactions."""
+    """Read the keys of the issuer, if it publishes them. Raises InvalidFields. Call it outside transactions.
+
+    They are not kept: nobody makes a process forget the keys of others by issuers that no workspace accepts.
+    """
     if fields.get("jwks") is not None:
         return
     try:
-        ISSUER_KEYS.store(fields["issuer"], fetch_keys(fields["issuer"]))
+        fetch_keys(fields["issuer"])
     except IssuerFailed as error:
         message = UNREACHABLE.format(reason=error)
         raise InvalidFields([FieldError("issuer", "unreachable", message)]) from None

@@ -1,4 +1,4 @@
-"""Which key of a workspace a token acts as.
+"""Which key of the workspace that a request names its token acts as.
 
 The issuer, audience and subject of the token are read before its signature is verified, to find the keys that accept
 them. Nobody but the owners of a workspace decides which issuers the service calls.
@@ -7,38 +7,38 @@ them. Nobody but the owners of a workspace decides which issuers the service cal
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import jwt
 
 from accounts.models import MAX_TOKEN_TEXT
-from accounts.token_issuers.issuer_keys import ISSUER_KEYS
+from accounts.token_issuers.issuer_keys import ALGORITHMS, ISSUER_KEYS
 from common.database import fetch, read_first
 from common.jwks import find_key
 
-# With a key that only the issuer has; never "none", or a secret that both sides know.
-ALGORITHMS = ("RS256", "ES256")
 # The clocks of the issuer and of this host may differ by as much.
 CLOCK_SECONDS = 60
+# Between `iat` and `exp`.
+MAX_SECONDS = 86_400
 _MAX_AUDIENCES = 20
-# Keys of many workspaces may accept the same tokens. A request that names its workspace is never refused for these.
-MAX_KEYS = 50
+# Keys of the workspace that are tried, the most specific first.
+MAX_KEYS = 10
 _REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 
-# The most specific first: the one with the most characters beside "*", and of these the oldest.
+# The most specific is the one with the most characters beside "*", and of these the oldest.
 _PATTERN = r"replace(replace(replace(replace(k.subject, '\', '\\'), '%%', '\%%'), '_', '\_'), '*', '%%')"
 _ACCEPTING = f"""
-SELECT k.id, k.workspace_id, k.audience, k.jwks
-FROM accounts_scopedkey k JOIN accounts_workspace w ON w.id = k.workspace_id
-WHERE k.issuer = %(issuer)s AND k.audience = ANY (%(audiences)s::text[]) AND %(subject)s LIKE {_PATTERN}
-    AND (%(any_workspace)s OR w.public_id = %(workspace)s::uuid)
-ORDER BY length(replace(k.subject, '*', '')) DESC, k.id LIMIT {MAX_KEYS + 1}
+SELECT k.id, k.jwks FROM accounts_scopedkey k JOIN accounts_workspace w ON w.id = k.workspace_id
+WHERE w.public_id = %(workspace)s::uuid AND k.issuer = %(issuer)s AND k.audience = ANY (%(audiences)s::text[])
+    AND %(subject)s LIKE {_PATTERN}
+ORDER BY length(replace(k.subject, '*', '')) DESC, k.id LIMIT {MAX_KEYS}
 """  # noqa: S608 # composed of constants
 
 
 class Refused(Exception):
-    """No key, or no single one, accepts the token."""
+    """No key of the workspace accepts the token."""
 
 
 class AcceptedToken(NamedTuple):
@@ -56,33 +56,30 @@ class _Unverified(NamedTuple):
     audiences: list[str]
 
 
-def accept_token(raw: str, workspace: UUID | None, *, any_workspace: bool) -> AcceptedToken | None:
+def accept_token(raw: str, workspace: UUID | None) -> AcceptedToken | None:
     """The key as which a token acts; None if it is not one of an issuer. Raises Refused.
 
-    ``any_workspace``: the request names none. Then the keys of one workspace only must accept the token: nobody may
-    receive requests for others by accepting their tokens.
+    ``workspace`` is the one that the request names. Without one, a token is refused: anybody may accept the tokens of
+    others in a workspace of their own, but shall not receive their requests.
     """
     token = _read(raw)
     if token is None:
         return None
+    if workspace is None:
+        raise Refused
     values = {
+        "workspace": workspace,
         "issuer": token.issuer,
         "audiences": token.audiences,
         "subject": token.subject,
-        "any_workspace": any_workspace,
-        "workspace": workspace,
     }
     rows = read_first(lambda: fetch(_ACCEPTING, values))
-    if len(rows) > MAX_KEYS:
-        raise Refused
-    accepted: dict[int, int] = {}
-    for key, owner, audience, jwks in rows:
-        if owner not in accepted and _is_valid(raw, token, audience, jwks):
-            accepted[owner] = key
-    if len(accepted) != 1:
-        raise Refused
-    [key] = accepted.values()
-    return AcceptedToken(key, token.issuer, token.subject)
+    # Once for all rows with the same public keys.
+    is_valid = cache(lambda jwks: _is_valid(raw, token, workspace, jwks))
+    for key, jwks in rows:
+        if is_valid(jwks):
+            return AcceptedToken(key, token.issuer, token.subject)
+    raise Refused
 
 
 def _read(raw: str) -> _Unverified | None:
@@ -105,25 +102,26 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= MAX_TOKEN_TEXT and value.isprintable()
 
 
-def _is_valid(raw: str, token: _Unverified, audience: str, jwks: str | None) -> bool:
+def _is_valid(raw: str, token: _Unverified, workspace: UUID, jwks: str | None) -> bool:
     """Whether one of these public keys, or of those that the issuer publishes, signed it, and it is valid now."""
     try:
         key = (
-            ISSUER_KEYS.find(token.issuer, token.header)
+            ISSUER_KEYS.find(token.issuer, workspace, token.header)
             if jwks is None
             else find_key(json.loads(jwks)["keys"], token.header)
         )
         if key is None:
             return False
-        jwt.decode(
+        claims = jwt.decode(
             raw,
             key,
             algorithms=[token.header["alg"]],
-            audience=audience,
+            # The statement has compared them.
+            audience=token.audiences,
             issuer=token.issuer,
             leeway=CLOCK_SECONDS,
             options={"require": _REQUIRED, "enforce_minimum_key_length": True},
         )
+        return int(claims["exp"]) - int(claims["iat"]) <= MAX_SECONDS
     except (jwt.PyJWTError, ValueError, RecursionError, OverflowError):
         return False
-    return True

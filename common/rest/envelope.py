@@ -221,7 +221,7 @@ class TokenRefused(CredentialRefused):
     """The same for every reason: the owner of the workspace knows the issuer, and nobody else needs to."""
 
     code = "token_refused"
-    default_detail = "No workspace accepts this token, or it is not valid now."
+    default_detail = "The workspace in X-Workspace does not accept this token, or it is not valid now."
 
 
 def _from_drf(exc: exceptions.APIException) -> ServiceError:

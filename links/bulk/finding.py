@@ -6,7 +6,8 @@ An item finds a link that exists before the call, or one that an earlier item of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import Workspace
@@ -78,36 +79,41 @@ def _equals(stored: Mapping[int, Draft], pending: Mapping[int, Draft]) -> dict[i
 
 
 class _Earlier:
-    """Drafts by what is always compared, and then by the columns that were given for them.
-
-    Those for which the same columns were given, as in most calls, are found by their values.
-    """
+    """Drafts by what is always compared, and then by the values of each set of columns that was looked for."""
 
     def __init__(self) -> None:
-        self._drafts: dict[Any, dict[tuple[str, ...] | None, dict[Any, int]]] = defaultdict(
-            lambda: defaultdict(dict)
-        )
-        self._links: dict[int, Link] = {}
+        self._drafts: dict[Any, list[_Values]] = defaultdict(list)
+        self._indexes: dict[Any, _Index] = defaultdict(_Index)
 
     def add(self, position: int, draft: Draft) -> None:
-        wanted = Wanted(draft.link, draft.given or ())
-        # Drafts that look for nothing may equal each other.
-        columns = None if draft.given is None else wanted.columns
-        values = position if columns is None else comparable(draft.link, columns)
-        self._drafts[wanted.place][columns][values] = position
-        self._links[position] = draft.link
+        self._drafts[Wanted(draft.link, ()).place].append(_Values(position, draft.link))
 
     def find(self, wanted: Wanted) -> int | None:
-        return min(self._equal_to(wanted), default=None)
+        drafts = self._drafts.get(wanted.place, [])
+        index = self._indexes[wanted.place, wanted.columns]
+        for draft in drafts[index.read :]:
+            values = draft.of(wanted.columns)
+            index.first[values] = min(draft.position, index.first.get(values, draft.position))
+        index.read = len(drafts)
+        return index.first.get(comparable(wanted.link, wanted.columns))
 
-    def _equal_to(self, wanted: Wanted) -> Iterator[int]:
-        values = comparable(wanted.link, wanted.columns)
-        for columns, drafts in self._drafts.get(wanted.place, {}).items():
-            if columns == wanted.columns:
-                yield from [drafts[values]] if values in drafts else []
-            else:
-                yield from (
-                    position
-                    for position in drafts.values()
-                    if comparable(self._links[position], wanted.columns) == values
-                )
+
+@dataclass(slots=True)
+class _Index:
+    """The first position with each values. ``read``: the number of drafts that it has."""
+
+    first: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    read: int = 0
+
+
+class _Values:
+    """The values of a draft, each prepared once."""
+
+    def __init__(self, position: int, link: Link) -> None:
+        self.position, self._link = position, link
+        self._values: dict[str, Any] = {}
+
+    def of(self, columns: tuple[str, ...]) -> tuple[Any, ...]:
+        missing = [name for name in columns if name not in self._values]
+        self._values.update(zip(missing, comparable(self._link, missing), strict=True))
+        return tuple(self._values[name] for name in columns)

@@ -11,6 +11,7 @@ from rest_framework.fields import DictField
 
 from accounts import admission
 from accounts.caps import CapReached
+from common.errors import InvalidFields
 from common.openapi.error_examples import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
 from common.openapi.operations import Operation, annotate, describe
 from common.openapi.responses import WARNINGS, Field, Representation, count, flag, number, text
@@ -28,6 +29,7 @@ from links.bulk.serializers import (
 )
 from links.bulk.services import MAX_ITEMS, NothingDeleted
 from links.errors import VALUES_TAKEN
+from links.existing import TOO_MANY_TO_COMPARE
 from links.representations import CREATED_URL, DELETED_URL, MOVED_URL, UPDATED_URL
 from links.rules import MAX_PASSWORDS
 from links.storage.quotas import QuotaExceeded
@@ -123,7 +125,7 @@ describe_bulk = describe(
             {"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]},
             {"urls": [{"originalUrl": "https://example.com/", "findIfExists": True}]},
         ],
-        errors=[invalid("urls"), admission.TOO_MANY_CALLS],
+        errors=[invalid("urls"), InvalidFields([TOO_MANY_TO_COMPARE]), admission.TOO_MANY_CALLS],
     ),
     bulk_update=Operation(
         "updateUrls",

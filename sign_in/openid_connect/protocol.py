@@ -237,7 +237,7 @@ def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str
 
 def _read_keys(body: dict[str, Any]) -> Keys:
     try:
-        return read_keys(body)
+        return read_keys(body, ALGORITHMS)
     except ValueError:
         raise ProviderFailed("The identity provider's list of keys is malformed.") from None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accounts.token_issuers import services, tokens
+from accounts.token_issuers import tokens
 from accounts.token_issuers.issuer_keys import IssuerKeys
 from testing.accounts.issuers import Issuer, running_issuer
 from testing.outbound.certificates import Authority
@@ -25,9 +25,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of a process that knows no keys yet."""
     clock = Clock()
-    keys = IssuerKeys(clock=clock)
-    monkeypatch.setattr(tokens, "ISSUER_KEYS", keys)
-    monkeypatch.setattr(services, "ISSUER_KEYS", keys)
+    monkeypatch.setattr(tokens, "ISSUER_KEYS", IssuerKeys(clock=clock))
     return clock
 
 

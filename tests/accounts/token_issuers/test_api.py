@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
@@ -28,6 +29,8 @@ from tests.accounts.every_role import TOKEN_ISSUER
 PATH = "/api/token-issuers"
 PRIVATE = {**TOKEN_ISSUER["jwks"]["keys"][0], "d": "x"}
 SHORT = {**public_jwk(rsa_key(), "a"), "n": public_jwk(rsa_key(), "a")["n"][:100]}
+
+CURVE = public_jwk(ec.generate_private_key(ec.SECP521R1()), "a")
 
 
 @pytest.fixture
@@ -127,6 +130,9 @@ BAD: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "short": ({"jwks": {"keys": [SHORT]}}, [("jwks.keys.0", "jwk")]),
     "symmetric": ({"jwks": {"keys": [{"kty": "oct", "k": "YQ"}]}}, [("jwks.keys.0", "private")]),
     "unknown": ({"jwks": {"keys": [{"kty": "EC", "x": "a"}]}}, [("jwks.keys.0", "jwk")]),
+    "another curve": ({"jwks": {"keys": [CURVE]}}, [("jwks.keys.0", "jwk")]),
+    "huge": ({"jwks": {"keys": [{**SHORT, "n": "a" * 701}]}}, [("jwks.keys.0.n", "max_length")]),
+    "many": ({"jwks": {"keys": [TOKEN_ISSUER["jwks"]["keys"][0]] * 11}}, [("jwks.keys", "max_length")]),
     "none": ({"jwks": {"keys": []}}, [("jwks.keys", "min_length")]),
     "member": ({"scopes": ["members:write"]}, [("scopes", "needs_member")]),
     "limited": ({"scopes": ["domains:write"], "onlyOwn": True}, [("scopes", "limited")]),
@@ -160,6 +166,8 @@ def test_the_keys_of_an_issuer_must_be_readable(issuer: Issuer, there: APIClient
     assert message() == "The address is not a public one."
     issuer.bodies = {"/keys": {"keys": "none"}}
     assert message() == "Its list of keys is malformed."
+    issuer.bodies = {"/keys": {"keys": [{}] * 5_000}}
+    assert message() == "It lists no key for RS256 or ES256."
     issuer.bodies = {"/keys": b" " * 100_000}
     assert message() == "Its list of keys is no JSON, or too large."
     issuer.bodies, issuer.status = {}, "302 Found"

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import jwt
+import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -18,6 +20,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import ScopedKey, Workspace
 from accounts.services import NewAccount
+from links.models import Link
 from testing.accounts.accounts import bearer_client, token_client
 from testing.accounts.fixtures import alice as alice
 from testing.accounts.fixtures import mallory as mallory
@@ -45,9 +48,14 @@ def add(there: APIClient, of: Issuer, /, **fields: Any) -> dict[str, Any]:
     return added
 
 
-def outcome(token: str, workspace: str | None = None) -> tuple[int, str | None]:
-    headers = {} if workspace is None else {"x-workspace": workspace}
-    response = token_client(token).get("/api/urls", headers=headers)
+def client_of(token: str, workspace: Workspace | str) -> APIClient:
+    named = workspace if isinstance(workspace, str) else str(workspace.public_id)
+    headers = {"host": "sho.rt", "authorization": f"Bearer {token}", "x-workspace": named}
+    return APIClient(headers=headers)
+
+
+def outcome(token: str, workspace: Workspace | str) -> tuple[int, str | None]:
+    response = client_of(token, workspace).get("/api/urls")
     return response.status_code, response.json().get("code")
 
 
@@ -60,7 +68,7 @@ def test_a_token_acts_as_a_key_of_the_workspace(
 ) -> None:
     there = token_client_in(marketing, alice.user)
     added = add(there, issuer)
-    client = token_client(issuer.token(kid))
+    client = client_of(issuer.token(kid), marketing)
     link = client.post("/api/urls", LINK).json()["data"]["url"]["_id"]
     assert client.put(f"/api/urls/{link}", {"title": "Sale"}).status_code == 200
     [change] = there.get(f"/api/urls/{link}/history").json()["data"]["changes"]
@@ -79,11 +87,11 @@ def test_a_token_acts_as_a_key_of_the_workspace(
 
 def test_in_a_personal_workspace_it_acts_as_a_key_of_the_account(issuer: Issuer, alice: NewAccount) -> None:
     add(bearer_client(alice.user), issuer)
-    link = token_client(issuer.token()).post("/api/urls", LINK).json()["data"]["url"]["_id"]
+    link = client_of(issuer.token(), alice.workspace).post("/api/urls", LINK).json()["data"]["url"]["_id"]
     shown = bearer_client(alice.user).get(f"/api/urls/{link}").json()["data"]["url"]
     assert shown["creator"]["_id"] == str(alice.user.public_id)
     type(alice.user).objects.update(is_active=False)
-    assert outcome(issuer.token()) == REFUSED
+    assert outcome(issuer.token(), alice.workspace) == REFUSED
 
 
 def _unsigned(issuer: Issuer) -> str:
@@ -113,6 +121,7 @@ def _altered(issuer: Issuer) -> str:
 NO_TOKEN_OF_AN_ISSUER = (401, "not_authenticated")
 BAD: dict[str, tuple[Callable[[Issuer], str], tuple[int, str]]] = {
     "expired": (lambda issuer: issuer.token(exp=int(time.time()) - 61), REFUSED),
+    "for more than a day": (lambda issuer: issuer.token(exp=int(time.time()) + 86_402), REFUSED),
     "never expires": (lambda issuer: issuer.token(exp=None), REFUSED),
     "from the future": (lambda issuer: issuer.token(iat=int(time.time()) + 90), REFUSED),
     "not yet valid": (lambda issuer: issuer.token(nbf=int(time.time()) + 90), REFUSED),
@@ -137,60 +146,69 @@ BAD: dict[str, tuple[Callable[[Issuer], str], tuple[int, str]]] = {
 
 def test_bad_tokens_are_refused_and_count(issuer: Issuer, alice: NewAccount, settings: Settings) -> None:
     add(bearer_client(alice.user), issuer)
-    outcomes = {name: outcome(make(issuer)) for name, (make, _) in BAD.items()}
+    outcomes = {name: outcome(make(issuer), alice.workspace) for name, (make, _) in BAD.items()}
     assert outcomes == {name: expected for name, (_, expected) in BAD.items()}
     # All but those that the clocks of two hosts allow.
     now = int(time.time())
-    assert outcome(issuer.token(exp=now - 30, nbf=now + 30, iat=now + 30)) == (200, None)
-    assert outcome(issuer.token(aud=["https://other.example", AUDIENCE])) == (200, None)
+    assert outcome(issuer.token(exp=now - 30, nbf=now + 30, iat=now + 30), alice.workspace) == (200, None)
+    assert outcome(issuer.token(aud=["https://other.example", AUDIENCE]), alice.workspace) == (200, None)
     settings.RATE_LIMIT_ANONYMOUS = 2
-    assert [outcome(_altered(issuer))[0] for _ in range(4)] == [401, 401, 429, 429]
+    assert [outcome(_altered(issuer), alice.workspace)[0] for _ in range(4)] == [401, 401, 429, 429]
 
 
-def test_only_the_service_and_members_call_an_issuer(issuer: Issuer, settings: Settings, db: None) -> None:
+def test_only_the_service_and_members_call_an_issuer(issuer: Issuer, alice: NewAccount) -> None:
     """A stranger cannot make the service call a host by naming it in a token."""
-    assert outcome(issuer.token()) == REFUSED
+    assert outcome(issuer.token(), alice.workspace) == REFUSED
     assert issuer.requests == []
 
 
 def test_rotated_keys_are_read_at_most_once_a_minute(issuer: Issuer, alice: NewAccount, clock: Clock) -> None:
     add(bearer_client(alice.user), issuer)
+    assert outcome(issuer.token(), alice.workspace) == (200, None)
     del issuer.requests[:]
     issuer.keys["new"] = rsa_key(1)
     clock.now += 59
-    assert [outcome(issuer.token(kid))[0] for kid in ("new", "rsa", "new")] == [401, 200, 401]
+    assert [outcome(issuer.token(kid), alice.workspace)[0] for kid in ("new", "rsa", "new")] == [
+        401,
+        200,
+        401,
+    ]
     assert issuer.requests == []
     clock.now += 1
-    assert outcome(issuer.token("new"))[0] == 200
-    flood = [outcome(issuer.token(f"kid{number}", key=rsa_key(9)))[0] for number in range(5)]
+    assert outcome(issuer.token("new"), alice.workspace)[0] == 200
+    flood = [outcome(issuer.token(f"kid{number}", key=rsa_key(9)), alice.workspace)[0] for number in range(5)]
     assert flood == [401] * 5
     assert issuer.requests == ["/.well-known/openid-configuration", "/keys"]
     # The issuer withdraws a key.
     del issuer.keys["rsa"]
     clock.now += 601
-    assert [outcome(issuer.token("new"))[0], outcome(issuer.token("rsa", key=rsa_key()))[0]] == [200, 401]
+    assert [
+        outcome(issuer.token("new"), alice.workspace)[0],
+        outcome(issuer.token("rsa", key=rsa_key()), alice.workspace)[0],
+    ] == [200, 401]
 
 
 def test_an_issuer_that_is_down_keeps_its_keys_for_an_hour(
     issuer: Issuer, alice: NewAccount, clock: Clock
 ) -> None:
     add(bearer_client(alice.user), issuer)
+    assert outcome(issuer.token(), alice.workspace) == (200, None)
     issuer.status = "500 Internal Server Error"
     clock.now += 3600
-    assert outcome(issuer.token()) == (200, None)
+    assert outcome(issuer.token(), alice.workspace) == (200, None)
     clock.now += 1
     del issuer.requests[:]
-    assert outcome(issuer.token()) == REFUSED
+    assert outcome(issuer.token(), alice.workspace) == REFUSED
     # It failed once, a moment ago.
     assert issuer.requests == []
     clock.now += 60
-    assert [outcome(issuer.token())[0] for _ in range(2)] == [401, 401]
+    assert [outcome(issuer.token(), alice.workspace)[0] for _ in range(2)] == [401, 401]
     assert len(issuer.requests) == 1
     issuer.status = "200 OK"
     clock.now += 60
-    assert outcome(issuer.token()) == REFUSED
+    assert outcome(issuer.token(), alice.workspace) == REFUSED
     clock.now += 60
-    assert outcome(issuer.token()) == (200, None)
+    assert outcome(issuer.token(), alice.workspace) == (200, None)
 
 
 def test_keys_that_a_workspace_has_entered_need_no_request(
@@ -202,10 +220,10 @@ def test_keys_that_a_workspace_has_entered_need_no_request(
     added = add(there, issuer, issuer="https://kubernetes.default.svc.cluster.local", jwks=entered)
     assert (added["jwks"], issuer.requests) == (entered, [])
     token = issuer.token(None, key=ec_key(5), iss=added["issuer"])
-    assert outcome(token) == (200, None)
-    assert outcome(issuer.token("ec", iss=added["issuer"])) == REFUSED
+    assert outcome(token, alice.workspace) == (200, None)
+    assert outcome(issuer.token("ec", iss=added["issuer"]), alice.workspace) == REFUSED
     # Keys of one issuer are those of its own rows only.
-    assert outcome(issuer.token(None, key=ec_key(5))) == REFUSED
+    assert outcome(issuer.token(None, key=ec_key(5)), alice.workspace) == REFUSED
 
 
 def test_the_most_specific_subject_decides(issuer: Issuer, alice: NewAccount) -> None:
@@ -216,7 +234,7 @@ def test_the_most_specific_subject_decides(issuer: Issuer, alice: NewAccount) ->
     add(there, issuer, subject="repo:acme/s_t_:ref:refs/heads/*", scopes=["analytics:read"])
 
     def statuses(subject: str) -> list[int]:
-        client = token_client(issuer.token(sub=subject))
+        client = client_of(issuer.token(sub=subject), alice.workspace)
         return [client.get("/api/urls").status_code, client.post("/api/urls", LINK).status_code]
 
     assert statuses(SUBJECT) == [200, 201]
@@ -230,37 +248,58 @@ def test_the_most_specific_subject_decides(issuer: Issuer, alice: NewAccount) ->
 def test_nobody_receives_the_requests_of_others(
     issuer: Issuer, alice: NewAccount, stranger: NewAccount, mallory: APIClient
 ) -> None:
+    """Also not while the issuer is down, and the stranger alone has its public keys."""
     add(bearer_client(alice.user), issuer, subject="repo:acme/site:*")
-    token, ours, theirs = issuer.token(), str(alice.workspace.public_id), str(stranger.workspace.public_id)
-    assert outcome(token) == (200, None)
-    added = add(mallory, issuer)
-    assert outcome(token) == REFUSED
-    link = token_client(token).post("/api/urls", LINK, headers={"x-workspace": ours}).json()["data"]["url"]
-    assert bearer_client(alice.user).get(f"/api/urls/{link['_id']}").status_code == 200
-    assert mallory.get(f"/api/urls/{link['_id']}").status_code == 404
-    assert [outcome(token, theirs)[0], outcome(token, "nonsense"), outcome(token, added["_id"])] == [
-        200,
+    added = add(mallory, issuer, jwks=issuer.jwks)
+    issuer.status = "500 Internal Server Error"
+    token = issuer.token()
+    response = token_client(token).post("/api/urls", LINK)
+    assert (response.status_code, response.json()["code"]) == REFUSED
+    assert outcome(token, alice.workspace) == REFUSED
+    assert [outcome(token, name) for name in (stranger.workspace, "nonsense", added["_id"])] == [
+        (200, None),
         REFUSED,
         REFUSED,
     ]
-    assert mallory.delete(f"/api/token-issuers/{added['_id']}").status_code == 200
-    assert [outcome(token), outcome(token, theirs)] == [(200, None), REFUSED]
+    assert not Link.objects.exists()
+
+
+def test_a_signature_is_verified_once_for_each_list_of_keys(
+    issuer: Issuer, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = bearer_client(alice.user)
+    for number in range(5):
+        add(there, issuer, subject=SUBJECT[: 20 + number] + "*")
+        add(
+            there,
+            issuer,
+            subject=SUBJECT[: 25 + number] + "*",
+            jwks={"keys": [public_jwk(rsa_key(9), "rsa")]},
+        )
+    verified, decode = [], jwt.decode
+    monkeypatch.setattr(
+        jwt, "decode", lambda *args, **options: verified.append(1) or decode(*args, **options)
+    )
+    assert outcome(issuer.token(key=rsa_key(8)), alice.workspace) == REFUSED
+    # It is no access token of the service, either.
+    assert len(verified) == 1 + 2
+    assert outcome(issuer.token(), alice.workspace) == (200, None)
 
 
 def test_a_key_with_an_issuer_ends_at_once(issuer: Issuer, alice: NewAccount) -> None:
     there = bearer_client(alice.user)
     path = f"/api/token-issuers/{add(there, issuer)['_id']}"
     token = issuer.token()
-    assert outcome(token) == (200, None)
+    assert outcome(token, alice.workspace) == (200, None)
     assert there.patch(path, {"audience": "https://other.example"}).status_code == 200
-    assert outcome(token) == REFUSED
+    assert outcome(token, alice.workspace) == REFUSED
     assert there.patch(path, {"audience": AUDIENCE}).status_code == 200
     ScopedKey.objects.update(expires_at="2001-01-01T00:00:00Z")
-    assert outcome(token) == (401, "key_expired")
+    assert outcome(token, alice.workspace) == (401, "key_expired")
     ScopedKey.objects.update(expires_at=None)
-    assert outcome(token) == (200, None)
+    assert outcome(token, alice.workspace) == (200, None)
     assert there.delete(path).status_code == 200
-    assert outcome(token) == REFUSED
+    assert outcome(token, alice.workspace) == REFUSED
 
 
 def test_its_requests_count_for_the_workspace_and_are_logged_by_key(
@@ -279,7 +318,7 @@ def test_its_requests_count_for_the_workspace_and_are_logged_by_key(
             subject=subject,
         )
     tokens = [issuer.token(sub=f"repo:acme/{name}:x") for name in "aba"]
-    assert [outcome(token)[0] for token in tokens] == [200, 200, 429]
+    assert [outcome(token, marketing)[0] for token in tokens] == [200, 200, 429]
     assert there.get("/api/urls").status_code == 429
 
 
@@ -299,5 +338,5 @@ def test_other_credentials_take_no_further_statement(alice: NewAccount, issuer: 
         counts.append([query["sql"] for query in queries if "issuer" in query["sql"]])
     assert counts == [[], [], [], []]
     with CaptureQueriesContext(connection) as queries:
-        token_client(issuer.token()).get("/api/urls/domains/available")
+        client_of(issuer.token(), alice.workspace).get("/api/urls/domains/available")
     assert len([query for query in queries if "accounts_scopedkey" in query["sql"]]) == 2

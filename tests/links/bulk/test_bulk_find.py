@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from accounts.rights import Scope
 from accounts.services import NewAccount
 from domains.models import Domain
+from links import existing
 from links.models import Link
 from testing.accounts.keys import scoped_client
 from testing.links.calls import whole
@@ -145,3 +146,51 @@ def test_parallel_calls_make_one_link_of_each(api: APIClient) -> None:
     everything = [*first, *second, *others[0], *others[1]]
     assert sorted(status for status, _ in everything) == [200] * 32 + [201] * 30
     assert len({identifier for _, identifier in everything}) == Link.objects.count() == 30
+
+
+def test_calls_that_would_compare_too_much_are_refused(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for title in "abc":
+        make_link(originalUrl=URL, title=title)
+    monkeypatch.setattr(existing, "MAX_COMPARISONS", 6)
+    elsewhere = [item(originalUrl="https://example.com/autumn")] * 5
+    assert [status for status, _ in outcomes(api, [item(title="a"), item(title="b"), *elsewhere])][:2] == [
+        200,
+        200,
+    ]
+    before = Link.objects.count()
+    response = api.post("/api/urls/bulk", {"urls": [item(title="new"), item(), item(title="c")]})
+    assert response.status_code == 400
+    assert [(error["field"], error["code"]) for error in response.json()["errors"]] == [
+        ("urls", "too_many_to_compare")
+    ]
+    assert Link.objects.count() == before
+    # One item may be compared with any number.
+    monkeypatch.setattr(existing, "MAX_COMPARISONS", 1)
+    assert outcomes(api, [item(title="c")])[0][0] == 200
+
+
+def test_items_with_many_sets_of_fields_find_earlier_ones(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The values of each item are prepared once, however many sets of columns are looked for."""
+    prepared: list[str] = []
+    original = existing._comparable
+    monkeypatch.setattr(
+        existing, "_comparable", lambda name, link: prepared.append(name) or original(name, link)
+    )
+    fields = {
+        "title": "a",
+        "description": "b",
+        "redirectType": 301,
+        "externalId": "x",
+        "rules": EVERYTHING["rules"],
+    }
+    items = [item(**fields), *(item(**{name: value}) for name, value in fields.items())]
+    items += [item(**{name: fields[name] for name in ("title", "rules")}), item(title="a", description="c")]
+    statuses, ids = zip(*outcomes(api, items), strict=True)
+    assert statuses == (201, 200, 200, 200, 200, 200, 200, 201)
+    assert set(ids[:7]) == {ids[0]}
+    # Once for the first item, and once for the search of each.
+    assert prepared.count("rules") == 1 + 3
