@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 from accounts.rights import Scope
 from accounts.services import NewAccount
 from domains.models import Domain
+from links import existing
 from links.models import Link
 from testing.accounts.keys import scoped_client
 from testing.links.calls import put, whole
@@ -138,6 +139,20 @@ def test_the_domain_counts(api: APIClient, brand: Domain, make_link: MakeLink) -
 def test_nobody_finds_a_strangers_link(api: APIClient, strange_api: APIClient, make_link: MakeLink) -> None:
     link = make_link(originalUrl=URL)
     assert find(strange_api, 201)["data"]["url"]["_id"] != link["_id"]
+
+
+def test_a_link_that_moves_meanwhile_is_not_returned(
+    api: APIClient, stranger: NewAccount, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = make_link(originalUrl=URL)
+    read = existing.get_links
+
+    def move_and_read(keys: set[int]) -> list[Link]:
+        Link.objects.filter(pk__in=keys).update(owner=stranger.workspace)
+        return read(keys)
+
+    monkeypatch.setattr(existing, "get_links", move_and_read)
+    assert find(api, 201)["data"]["url"]["_id"] != link["_id"]
 
 
 def test_keys_find_what_they_may_read(alice: NewAccount, api: APIClient, make_link: MakeLink) -> None:
