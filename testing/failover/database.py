@@ -22,6 +22,7 @@ import yaml
 from local_postgres.binaries import find_binaries
 from testing.failover.network import Host, run
 from testing.failover.units import Keeper, Unit, kill_all, send_all
+from testing.failover.watchdog import Watchdog
 
 KIT = Path(__file__).parents[2] / "deploy/ha"
 NAMES = ("db1", "db2", "db3")
@@ -64,11 +65,12 @@ class DatabaseHost:
             "PG_BIN": str(self._programs(python)),
             "DATA_DIR": str(self.disk / "data"),
             "SOCKET_DIR": str(self.sockets),
-            "WATCHDOG": "off",
+            "WATCHDOG": "required",
             "ETCD_STATE": "new",
         }
         for owned in (folder, self.disk, self.sockets):
             os.chown(owned, *account)
+        self.watchdog = Watchdog(folder / "watchdog", account, self._reset)
         self.configuration = folder / "patroni.yml"
         self.configuration.write_text(yaml.safe_dump(self._patroni()))
         self.etcd = Unit(
@@ -94,9 +96,17 @@ class DatabaseHost:
         return sorted(pid for pid in self.host.pids() if _name(pid) == "postgres")
 
     def kill(self, *, for_good: bool) -> None:
-        """SIGKILL Patroni and PostgreSQL."""
+        """SIGKILL Patroni and PostgreSQL. ``for_good``: with the machine."""
         self.patroni.kill(for_good=for_good)
         kill_all(self.host, self.servers())
+        if for_good:
+            self.watchdog.disarm()
+
+    def _reset(self) -> None:
+        """What the watchdog does. The machine starts its programs again."""
+        self.etcd.kill()
+        self.kill(for_good=False)
+        self.patroni.start()
 
     def signal_database(self, number: int) -> None:
         """To Patroni and PostgreSQL."""
@@ -104,10 +114,13 @@ class DatabaseHost:
         send_all(self.servers(), number)
 
     def freeze(self) -> None:
+        """Like a paused virtual machine, whose watchdog is paused, too."""
+        self.watchdog.pause()
         self.signal_database(signal.SIGSTOP)
 
     def thaw(self) -> None:
         self.signal_database(signal.SIGCONT)
+        self.watchdog.resume()
 
     # Its disk and its clock.
 
@@ -163,6 +176,7 @@ class DatabaseHost:
         text = Template((KIT / "patroni.yml").read_text()).safe_substitute(self._settings)
         configuration: dict[str, Any] = yaml.safe_load(text)
         configuration["bootstrap"]["dcs"]["postgresql"]["parameters"] |= _PARAMETERS
+        configuration["watchdog"] |= {"driver": "testing", "device": str(self.folder / "watchdog")}
         # The proof looks at each server from outside its network.
         configuration["postgresql"]["pg_hba"].insert(0, "local all all trust")
         return configuration

@@ -215,7 +215,8 @@ def _servers(cluster: Cluster, probes: list[Probe], findings: Findings) -> None:
     findings.check(
         f"servers: {len(writes):,} acknowledged writes to them, {missing} missing,"
         f" {sum(probe.local_only for probe in probes)} with a warning that no standby has them,"
-        f" {len({write.timeline for write in writes})} timelines, {len(twins)} writes on a former primary",
+        f" {len({write.timeline for write in writes})} timelines, {len(twins)} writes on a former primary,"
+        f" {sum(member.watchdog.resets for member in cluster.members)} resets by watchdogs",
         *twins[:20],
     )
     findings.none_of(missing, "writes that PostgreSQL had acknowledged are missing in it")
