@@ -44,7 +44,9 @@ def main() -> None:
 def _options() -> Namespace:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--faults", type=int, default=100, help="how many; the two of a pair count as two")
-    parser.add_argument("--only", nargs="*", default=[], metavar="FAULT", help="these alone, in this order")
+    parser.add_argument(
+        "--only", nargs="*", default=[], metavar="FAULT", help="these alone, in this order; A+B are a pair"
+    )
     parser.add_argument("--singles", action="store_true", help="no pairs")
     parser.add_argument(
         "--pace", type=float, default=1, help="requests of the load, as a multiple of about 90 a second"
