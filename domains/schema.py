@@ -321,8 +321,8 @@ describe_issuers = describe(
         " The service reads the issuer's keys by its discovery document, or takes them from `jwks`."
         " Token issuers count as keys of the workspace, of which it has at most"
         f" {MAX_KEYS}.{CONFIRMATION}",
+        # The first one needs no request to the issuer, so that readers can try it as it stands.
         examples=[
-            _ISSUER_EXAMPLE,
             {
                 "name": "Nightly job",
                 "issuer": "https://kubernetes.default.svc.cluster.local",
@@ -331,6 +331,7 @@ describe_issuers = describe(
                 "jwks": {"keys": [EXAMPLE_JWK]},
                 "scopes": ["urls:read", "analytics:read"],
             },
+            _ISSUER_EXAMPLE,
         ],
         errors=[
             *_ISSUER_ERRORS,

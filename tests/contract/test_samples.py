@@ -17,6 +17,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from domains.representations import EXAMPLE_JWK
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.workspaces import team
 from testing.contract.description import described as described
@@ -64,6 +65,18 @@ def value(alice: NewAccount, api: APIClient, anonymous: APIClient, make_link: Ca
     link = make_link(tags=["sale", "old"])
     identifier = link["_id"]
     change = api.delete("/api/tags/old").json()["data"]["change"]["_id"]
+    issuer = anonymous.post(
+        "/api/token-issuers",
+        {
+            "name": "Mine",
+            "issuer": "https://issuer.test-reader.com",
+            "audience": "https://sho.rt",
+            "subject": "job:of:*",
+            "jwks": {"keys": [EXAMPLE_JWK]},
+            "scopes": ["urls:read"],
+        },
+        HTTP_AUTHORIZATION=f"Bearer {login['token']}",
+    ).json()["data"]["issuer"]
     webhook = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/"}
     created = {
         "/api/domains": ({"domain": "links.test-reader.com"}, "domain"),
@@ -76,7 +89,11 @@ def value(alice: NewAccount, api: APIClient, anonymous: APIClient, make_link: Ca
     }
     ids = {
         path: api.post(path, body).json()["data"][name]["_id"] for path, (body, name) in created.items()
-    } | {"/api/tag-changes": change, "/api/workspaces": str(team(alice).public_id)}
+    } | {
+        "/api/token-issuers": issuer["_id"],
+        "/api/tag-changes": change,
+        "/api/workspaces": str(team(alice).public_id),
+    }
     values = {
         "API_KEY": alice.api_key,
         "ACCESS_TOKEN": login["token"],

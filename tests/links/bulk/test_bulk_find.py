@@ -20,7 +20,7 @@ from testing.accounts.keys import scoped_client
 from testing.links.calls import whole
 from testing.links.many import create_many
 from testing.threads import at_once
-from tests.links.creating.test_find_if_exists import EVERYTHING, OTHERS
+from tests.links.values import EVERYTHING, OTHERS
 
 MakeLink = Callable[..., dict[str, Any]]
 URL = "https://example.com/spring"
