@@ -77,9 +77,9 @@ def test_firefox_does_the_same(clients: Path, service: Service, account: Account
         browser.go(site)
         browser.choose(popup)
         browser.go(browser.address("popup.html"))
-        browser.fill("#code", "Tab26")
+        browser.fill("#code", "Fox26")
         browser.click("#create")
-        eventually(lambda: browser.text("#link") == f"http://localhost:{service.port}/Tab26")
+        eventually(lambda: browser.text("#link") == f"http://localhost:{service.port}/Fox26")
         browser.choose(popup, front=True)
         browser.click("#copy")
         eventually(lambda: browser.text("[role=status]") == "Copied.")
@@ -88,5 +88,5 @@ def test_firefox_does_the_same(clients: Path, service: Service, account: Account
 
     found = service.call("GET", "/api/urls", X_API_Key=account.api_key).json()["data"]["urls"]
     assert [(link["originalUrl"], link["title"], link["customCode"]) for link in found] == [
-        (f"{site}/", "Spring sale", "Tab26")
+        (f"{site}/", "Spring sale", "Fox26")
     ]
