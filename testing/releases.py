@@ -6,6 +6,7 @@ digests of all migrations before a release, and refuses to change those of the l
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -49,7 +50,9 @@ def last_tag(repository: Path = REPOSITORY) -> str | None:
         return done.stdout.strip()
 
     tag = git("describe", "--tags", "--abbrev=0")
-    if not tag and git("rev-parse", "--is-shallow-repository") == "true":
+    # The changelog tells whether there is a release, whose tag a shallow clone lacks.
+    is_released = re.search(r"^## \S+ - \d{4}-", (repository / "CHANGELOG.md").read_text(), re.MULTILINE)
+    if not tag and is_released and git("rev-parse", "--is-shallow-repository") == "true":
         raise RuntimeError("This clone has no tags: git fetch --unshallow --tags")
     return tag or None
 
