@@ -12,7 +12,6 @@ from testing.service.connection import Connection, Response
 HOST = "sho.test"
 NO_ANSWER = (OSError, http.client.HTTPException)
 
-
 # How often the service has failed with 500, which no fault excuses, by method and kind of path.
 failures: Counter[str] = Counter()
 
@@ -31,3 +30,13 @@ class Client(Connection):
         if response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
             failures[f"{method} {'/'.join(path.split('/')[:3])}"] += 1
         return response
+
+
+def outcome_of(response: Response) -> str:
+    """ "ok" of a success or a redirect; otherwise the status and whether the service gave it."""
+    if response.status < 400:
+        return "ok"
+    by = (
+        "" if response.headers.get("X-Request-Id") or response.headers.get("Retry-After") else " of the proxy"
+    )
+    return f"{response.status}{by}"

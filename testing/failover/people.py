@@ -11,7 +11,6 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from testing.failover.client import NO_ANSWER, Client
-from testing.failover.visits import outcome_of
 from testing.failover.workers import Problems, Pulse, Worker
 from testing.failover.writers import LATER
 from testing.service.connection import Response
@@ -86,17 +85,13 @@ class Rotator(Worker):
         self._client, self._bearer, self._keys, self._pulse = client, Bearer(account), keys, pulse
 
     def step(self) -> None:
-        keys, began = self._keys, time.monotonic()
+        keys = self._keys
         keys.is_settled = False
-        try:
-            response = self._bearer.call(self._client, "POST", "/api/auth/regenerate-api-key")
-        except NO_ANSWER as error:
-            self._pulse.note(began, type(error).__name__)
-            return
+        response = self._pulse.watch(
+            lambda: self._bearer.call(self._client, "POST", "/api/auth/regenerate-api-key")
+        )
         if response is None:
-            self._pulse.note(began, "no token")
             return
-        self._pulse.note(began, outcome_of(response))
         if response.status == 200:
             keys.revoked.append((keys.current, time.monotonic()))
             keys.current = response.json()["apiKey"]
@@ -184,18 +179,12 @@ class TeamChanger(Worker):
                 team.role, self._wanted = role, "editor" if role == "viewer" else "viewer"
 
     def _change(self, path: str, body: dict[str, str], field_name: str) -> bool:
-        team, began = self._team, time.monotonic()
+        team = self._team
         team.tried += 1
         setattr(team, field_name, None)
-        try:
-            response = self._bearer.call(self._client, "PATCH", path, body)
-        except NO_ANSWER as error:
-            self._pulse.note(began, type(error).__name__)
-            return False
+        response = self._pulse.watch(lambda: self._bearer.call(self._client, "PATCH", path, body))
         if response is None:
-            self._pulse.note(began, "no token")
             return False
-        self._pulse.note(began, outcome_of(response))
         if response.status not in {200, *LATER}:
             self.problems.add(f"a change of the workspace got {response.status}: {response.body[:200]!r}")
         team.changes += response.status == 200

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from testing.failover.client import NO_ANSWER, Client
+from testing.failover.client import NO_ANSWER, Client, outcome_of
 from testing.failover.workers import Problems, Pulse, Worker
 from testing.proof.verdict import ADDRESS, Log
 from testing.service.connection import Response
@@ -54,16 +54,6 @@ class Clicks:
         return response
 
 
-def outcome_of(response: Response) -> str:
-    """ "ok" of a success or a redirect; otherwise the status and whether the service gave it."""
-    if response.status < 400:
-        return "ok"
-    by = (
-        "" if response.headers.get("X-Request-Id") or response.headers.get("Retry-After") else " of the proxy"
-    )
-    return f"{response.status}{by}"
-
-
 class Visitor(Worker):
     """Follows plain links, which must always lead on, whatever fails."""
 
@@ -82,15 +72,9 @@ class Visitor(Worker):
         self.client, self.links, self.clicks, self.pulse = client, links, clicks, pulse
 
     def step(self) -> None:
-        began = time.monotonic()
         code = random.choice(self.links.plain)
-        try:
-            response = self.clicks.follow(self.client, code)
-        except NO_ANSWER as error:
-            self.pulse.note(began, type(error).__name__)
-            return
-        self.pulse.note(began, outcome_of(response))
-        if response.status not in {302, 502, 503, 504}:
+        response = self.pulse.watch(lambda: self.clicks.follow(self.client, code))
+        if response is not None and response.status not in {302, 502, 503, 504}:
             self.problems.add(f"a plain link got {response.status}")
 
 
@@ -100,14 +84,10 @@ class CappedVisitor(Visitor):
     def step(self) -> None:
         if not self.links.open:
             return
-        began = time.monotonic()
         code = random.choice(self.links.open)
-        try:
-            response = self.clicks.follow(self.client, code)
-        except NO_ANSWER as error:
-            self.pulse.note(began, type(error).__name__)
+        response = self.pulse.watch(lambda: self.clicks.follow(self.client, code), accepted=410)
+        if response is None:
             return
-        self.pulse.note(began, "ok" if response.status == 410 else outcome_of(response))
         if response.status == 410 and code in self.links.open:
             self.links.open.remove(code)
         elif response.status not in {302, 410, 502, 503, 504}:

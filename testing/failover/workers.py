@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
+from testing.failover.client import NO_ANSWER, outcome_of
+from testing.service.connection import Response
+
 
 class Attempt(NamedTuple):
     """``began`` and ``ended`` in seconds of the monotonic clock."""
@@ -41,6 +44,20 @@ class Pulse:
 
     def note(self, began: float, outcome: str) -> None:
         self._attempts.append(Attempt(began, time.monotonic(), outcome))
+
+    def watch(self, call: Callable[[], Response | None], *, accepted: int | None = None) -> Response | None:
+        """The response of the call, or None without one. Notes how it ended; the status ``accepted`` is a success."""
+        began = time.monotonic()
+        try:
+            response = call()
+        except NO_ANSWER as error:
+            self.note(began, type(error).__name__)
+            return None
+        if response is None:
+            self.note(began, "no token")
+        else:
+            self.note(began, "ok" if response.status == accepted else outcome_of(response))
+        return response
 
     def successes(self) -> list[float]:
         """When they ended."""

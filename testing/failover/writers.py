@@ -12,7 +12,7 @@ from math import inf
 
 from testing.failover.client import NO_ANSWER, Client
 from testing.failover.history import Addition, Listing
-from testing.failover.visits import PASSWORD, Clicks, Links, outcome_of
+from testing.failover.visits import PASSWORD, Clicks, Links
 from testing.failover.workers import Problems, Pulse, Worker
 
 DESTINATION = "https://example.com/page"
@@ -77,15 +77,12 @@ class Creator(Worker):
     def _create(self, title: str, body: dict[str, object]) -> str | None:
         """The code of the created link, or None if this worker is stopped before it knows one."""
         while True:
-            began = time.monotonic()
-            try:
-                response = self._client.call(
+            response = self._pulse.watch(
+                lambda: self._client.call(
                     "POST", "/api/urls", body, X_API_Key=self._key, Idempotency_Key=f"create-{title}"
                 )
-            except NO_ANSWER as error:
-                self._pulse.note(began, type(error).__name__)
-            else:
-                self._pulse.note(began, outcome_of(response))
+            )
+            if response is not None:
                 if response.status == 201:
                     code: str = response.json()["data"]["url"]["shortCode"]
                     return code
@@ -154,18 +151,13 @@ class Editor(Worker):
 
     def step(self) -> None:
         self._number += 1
-        number, began = self._number, time.monotonic()
+        number = self._number
         # Until it is acknowledged, it may have happened, or may happen yet.
         self._link.unknown.add(number)
-        try:
-            response = self._clients[self._host].call(
-                "PUT", f"/api/urls/{self._link.identifier}", {"targetUrl": f"{DESTINATION}/{number}"},
-                X_API_Key=self._key,
-            )  # fmt: skip
-        except NO_ANSWER as error:
-            self._pulse.note(began, type(error).__name__)
-        else:
-            self._pulse.note(began, outcome_of(response))
+        path, body = f"/api/urls/{self._link.identifier}", {"targetUrl": f"{DESTINATION}/{number}"}
+        client = self._clients[self._host]
+        response = self._pulse.watch(lambda: client.call("PUT", path, body, X_API_Key=self._key))
+        if response is not None:
             if response.status == 200:
                 self._link.acknowledged.append((number, time.monotonic(), self._host))
                 self._link.unknown.discard(number)
@@ -200,12 +192,9 @@ class EditChecker(Worker):
     def step(self) -> None:
         link = random.choice(self._links)
         began = time.monotonic()
-        try:
-            response = self._clicks.follow(self._client, link.code)
-        except NO_ANSWER as error:
-            self._pulse.note(began, type(error).__name__)
+        response = self._pulse.watch(lambda: self._clicks.follow(self._client, link.code))
+        if response is None:
             return
-        self._pulse.note(began, outcome_of(response))
         if response.status == 302:
             self._check(link, began, response.headers["Location"])
         elif response.status not in {503}:
