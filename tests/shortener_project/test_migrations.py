@@ -48,6 +48,7 @@ def test_a_released_migration_cannot_be_frozen_again(tmp_path: Path, monkeypatch
     monkeypatch.setattr(releases, "REPOSITORY", tmp_path)
     git("init")
     file.write_text("links.0001_initial former\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n")
     git("add", ".")
     git("commit", "--message", "Release")
     monkeypatch.setattr(releases, "released_digests", partial(releases.released_digests, tmp_path))

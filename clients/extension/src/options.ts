@@ -6,11 +6,6 @@ import { Client, isApiError } from "./client/index.js";
 const url = element<HTMLInputElement>("url");
 const key = element<HTMLInputElement>("key");
 
-const { url: knownUrl, key: knownKey } = await stored();
-// Whoever is quick has typed already.
-url.value ||= knownUrl ?? "";
-key.value ||= knownKey ?? "";
-
 element("form").addEventListener("submit", (event) => {
   event.preventDefault();
   void attempt(async () => {
@@ -28,3 +23,8 @@ element("form").addEventListener("submit", (event) => {
     return "Saved. The key works.";
   });
 });
+
+// Last, because whoever is quick has typed and saved already.
+const { url: knownUrl, key: knownKey } = await stored();
+url.value ||= knownUrl ?? "";
+key.value ||= knownKey ?? "";

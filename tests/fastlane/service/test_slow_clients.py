@@ -5,7 +5,6 @@ from __future__ import annotations
 import select
 import socket
 import struct
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
@@ -13,10 +12,11 @@ import pytest
 
 from testing.adversary.conversation import AGENT, followed_codes
 from testing.adversary.slow import KINDS, SlowClients, held
+from testing.polling import happens
 from testing.service.connection import read_to_end
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import DEADLINE, Connection, Service, eventually
+from testing.service.running import DEADLINE, Connection, Service
 
 pytestmark = pytest.mark.slow
 
@@ -84,11 +84,11 @@ def test_slow_clients_delay_no_other_client_and_are_disconnected_in_time(service
 
         def are_gone() -> bool:
             slow.drip()
-            time.sleep(0.2)
             return held(service.port) == 0
 
         kept.close()
-        eventually(are_gone)
+        # A body has 30 seconds, as long as `eventually` waits.
+        assert happens(are_gone, within=4 * DEADLINE, every=0.2)
 
     assert service.workers() == workers
 
