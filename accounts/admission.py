@@ -13,7 +13,7 @@ from common.errors import ServiceError, TooManyAttempts
 from limits.rates import acquire_lease, release_lease
 
 PER_ACCOUNT = 2
-# Keeps one of a worker's four threads free for other requests, and bounds the worker's memory.
+# Of costly calls and reports: keeps one of a worker's four threads free for other requests, and bounds its memory.
 PER_PROCESS = 3
 # A call whose worker was killed counts for this long. Every call finishes sooner.
 LEASE_SECONDS = 120
@@ -43,13 +43,8 @@ TOO_MANY_CALLS = TooManyAtOnce(PER_ACCOUNT)
 @contextmanager
 def costly_call(caller: int) -> Iterator[None]:
     """``caller``: the id of a `Caller`. Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
-    if not PROCESS_PLACES.acquire(blocking=False):
-        raise TooManyAtOnce(PER_PROCESS)
-    try:
-        with _leased(f"costly calls of {caller}", PER_ACCOUNT, LEASE_SECONDS):
-            yield
-    finally:
-        PROCESS_PLACES.release()
+    with _place_of_process(), _leased(f"costly calls of {caller}", PER_ACCOUNT, LEASE_SECONDS):
+        yield
 
 
 @contextmanager
@@ -58,8 +53,18 @@ def costly_report(workspace: int, *, is_public: bool = False) -> Iterator[None]:
     subject, limit = f"costly reports of {workspace}", REPORTS_PER_WORKSPACE
     if is_public:
         subject, limit = f"costly public reports of {workspace}", PUBLIC_REPORTS_PER_WORKSPACE
-    with _leased(subject, limit, REPORT_SECONDS):
+    with _place_of_process(), _leased(subject, limit, REPORT_SECONDS):
         yield
+
+
+@contextmanager
+def _place_of_process() -> Iterator[None]:
+    if not PROCESS_PLACES.acquire(blocking=False):
+        raise TooManyAtOnce(PER_PROCESS)
+    try:
+        yield
+    finally:
+        PROCESS_PLACES.release()
 
 
 @contextmanager

@@ -137,7 +137,8 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert f"| {hashed} | {password_hashing.WAIT_SECONDS:g} s |" in SECURITY
     in_all, of_one = words[admission.PER_PROCESS], words[admission.PER_ACCOUNT]
     assert (
-        f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
+        f"| calls with many links | {in_all} in a worker, with costly reports; {of_one} of an account over all hosts |"
+        in SECURITY
     )
     reports, exports = words[admission.REPORTS_PER_WORKSPACE], words[downloads.PER_WORKSPACE]
     of_account = words[downloads.PER_ACCOUNT]

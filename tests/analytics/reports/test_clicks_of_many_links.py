@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC
 from random import Random
+from threading import BoundedSemaphore
 from typing import Any
 
 import pytest
 import time_machine
 from rest_framework.test import APIClient
 
-from accounts.admission import REPORTS_PER_WORKSPACE, TooManyAtOnce, costly_report
+from accounts import admission
+from accounts.admission import PER_PROCESS, REPORTS_PER_WORKSPACE, TooManyAtOnce, costly_report
 from accounts.services import NewAccount
 from analytics.models import Kind
 from analytics.reports import click_log, scope
@@ -219,6 +221,7 @@ def test_costly_reports_of_a_workspace_are_limited(
 ) -> None:
     make_link()
     with ExitStack() as running:
+        monkeypatch.setattr(admission, "PROCESS_PLACES", BoundedSemaphore(REPORTS_PER_WORKSPACE + 1))
         for _ in range(REPORTS_PER_WORKSPACE):
             running.enter_context(costly_report(alice.user.pk))
         with pytest.raises(TooManyAtOnce), costly_report(alice.user.pk):
@@ -233,6 +236,20 @@ def test_costly_reports_of_a_workspace_are_limited(
         assert strange_api.get("/api/analytics", {"country": "DE"}).status_code == 200
         monkeypatch.setattr(scope, "CHEAP_LINKS", 0)
         assert {api.get(path).status_code for path in ("/api/analytics", "/api/analytics/clicks")} == {429}
+    assert api.get("/api/analytics", {"country": "DE"}).status_code == 200
+
+
+def test_costly_reports_leave_a_thread_of_a_worker_to_others(
+    api: APIClient, strange_api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    make_link()
+    with ExitStack() as running:
+        for _ in range(PER_PROCESS):
+            running.enter_context(costly_report(alice.user.pk))
+        for client in (api, strange_api):
+            refused = client.get("/api/analytics", {"country": "DE"})
+            assert (refused.status_code, refused.json()["code"]) == (429, "too_many_at_once")
+            assert client.get("/api/analytics").status_code == 200
     assert api.get("/api/analytics", {"country": "DE"}).status_code == 200
 
 

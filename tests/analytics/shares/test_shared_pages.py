@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
+from threading import BoundedSemaphore
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts import admission
 from accounts.admission import PUBLIC_REPORTS_PER_WORKSPACE, REPORTS_PER_WORKSPACE, costly_report
 from accounts.services import NewAccount
 from analytics.models import Share
@@ -282,6 +284,7 @@ def test_readers_do_not_use_up_the_reports_of_the_workspace(
             running.enter_context(costly_report(alice.workspace.pk, is_public=True))
         assert "This report cannot be read right now." in read(path, 503)
         assert api.get("/api/analytics").status_code == 200
+    monkeypatch.setattr(admission, "PROCESS_PLACES", BoundedSemaphore(REPORTS_PER_WORKSPACE + 1))
     with ExitStack() as running:
         for _ in range(REPORTS_PER_WORKSPACE):
             running.enter_context(costly_report(alice.workspace.pk))
