@@ -86,7 +86,7 @@ class Observer(threading.Thread):
         self._samples: dict[str, list[tuple[float, float, str]]] = {
             service.name: [] for service in cluster.services
         }
-        self._known_alerts: dict[str, str] = {}
+        self._known_alerts: set[str] = set()
         self._counted: dict[tuple[str, str], float] = {}
         self._offsets: dict[str, int] = {}
         self._prometheus = _prometheus(cluster)
@@ -100,10 +100,12 @@ class Observer(threading.Thread):
                 target=self._watch, args=(service,), name=f"watch-{service.name}", daemon=True
             ).start()
         while True:
-            seen = self._seen
-            for name, state in self._alerts().items():
-                if name not in self._known_alerts:
-                    (seen.firing if state == "firing" else seen.pending).add(name)
+            seen, known = self._seen, self._known_alerts
+            if (alerts := self._alerts()) is not None:
+                # One that has ended may return for a reason of its own.
+                known.intersection_update(alerts)
+                seen.firing |= {name for name, state in alerts.items() if state == "firing"} - known
+                seen.pending |= {name for name, state in alerts.items() if state == "pending"} - known
             time.sleep(PERIOD_SECONDS)
 
     def _watch(self, service: ServiceHost) -> None:
@@ -119,7 +121,7 @@ class Observer(threading.Thread):
     def begin(self) -> None:
         """Forget what was seen so far, and the alerts that are active for another reason."""
         self._read_logs()
-        self._known_alerts = self._alerts()
+        self._known_alerts = {*(self._alerts() or {})}
         self._seen = Seen()
 
     def end(self) -> Seen:
@@ -152,10 +154,10 @@ class Observer(threading.Thread):
                 if grown > 0:
                     seen.metrics[short] = seen.metrics.get(short, 0) + grown
 
-    def _alerts(self) -> dict[str, str]:
-        """The alerts that are pending, until they have lasted as long as their rule says, or firing."""
+    def _alerts(self) -> dict[str, str] | None:
+        """Alerts that fire, or are pending until they have lasted as long as their rule says. None if unknown."""
         if self._prometheus is None:
-            return {}
+            return None
         with (
             suppress(OSError, ValueError),
             urlopen(f"http://{CLIENTS}:{_PROMETHEUS_PORT}/api/v1/alerts") as answer,
@@ -166,7 +168,7 @@ class Observer(threading.Thread):
                 alert["labels"]["alertname"]: alert["state"]
                 for alert in sorted(alerts, key=lambda alert: str(alert["state"]), reverse=True)
             }
-        return {}
+        return None
 
     def _read_logs(self) -> Counter[str]:
         """New warnings and errors, without what differs from line to line."""
@@ -252,11 +254,11 @@ class Row(NamedTuple):
 def table(rows: Iterable[Row]) -> str:
     """A table in Markdown: the faults, their longest pauses, and what an operator sees of each of them.
 
-    Faults that look alike in /readyz, the metrics and the alerts that fire share a row.
+    Faults that look alike in /readyz and the metrics share a row.
     """
     groups: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        alike = (_parts(row.seen), *sorted(row.seen.metrics), *sorted(row.seen.firing))
+        alike = (_parts(row.seen), *sorted(row.seen.metrics))
         if (group := groups.get(alike)) is None:
             groups[alike] = row
             continue
