@@ -240,7 +240,7 @@ _PLAIN = re.compile(
 _PARTS = re.compile(r"(?<!\w)(\w+): ")
 # Of a fault, what was seen only once may have another reason.
 _SEEN_OFTEN = 2
-_WORDS_OF_LINE = 5
+_END_OF_WORDS = re.compile(r"[:;.(…]")
 
 
 class Row(NamedTuple):
@@ -254,11 +254,11 @@ class Row(NamedTuple):
 def table(rows: Iterable[Row]) -> str:
     """A table in Markdown: the faults, their longest pauses, and what an operator sees of each of them.
 
-    Faults that look alike in /readyz and the metrics share a row.
+    Faults that look alike in /readyz and the metrics share a row, whether or not a host was silent at times.
     """
-    groups: dict[tuple[str, ...], Row] = {}
+    groups: dict[frozenset[str], Row] = {}
     for row in rows:
-        alike = (_parts(row.seen), *sorted(row.seen.metrics))
+        alike = frozenset({*_parts(row.seen), *row.seen.metrics} - {"none", "up"})
         if (group := groups.get(alike)) is None:
             groups[alike] = row
             continue
@@ -271,13 +271,13 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines + [_line(row) for row in groups.values()])
 
 
-def _parts(seen: Seen) -> str:
-    """The parts of /readyz that were amiss."""
+def _parts(seen: Seen) -> list[str]:
+    """The parts of /readyz that were amiss; 200 without any."""
     parts: Counter[str] = Counter()
     for words, times in seen.readiness.items():
         if words != "200":
             parts.update(dict.fromkeys(_PARTS.findall(words) or ["none"], times))
-    return ", ".join(sorted(part for part, times in parts.items() if times >= _SEEN_OFTEN)) or "200"
+    return sorted(part for part, times in parts.items() if times >= _SEEN_OFTEN) or ["200"]
 
 
 def _line(row: Row) -> str:
@@ -287,11 +287,12 @@ def _line(row: Row) -> str:
     messages = Counter[str]()
     for line, times in seen.log.items():
         if not _PLAIN.search(line):
-            messages[" ".join(line.partition(": ")[2].split()[:_WORDS_OF_LINE])] += times
+            words = _END_OF_WORDS.split(line.partition(": ")[2])[0]
+            messages[words.strip()] += times
     cells = (
         ", ".join(row.titles),
         "/".join(map(str, row.pauses)),
-        _parts(seen),
+        ", ".join(_parts(seen)),
         ", ".join(f"`{name}={value:.0f}`" for name, value in sorted(seen.metrics.items())),
         ", ".join(alerts),
         "; ".join(f"`{message}`" for message, _ in messages.most_common(2)),
