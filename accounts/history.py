@@ -20,7 +20,7 @@ from accounts.models import Change, Invitation, User, Workspace
 from common.cursors import newest_page
 from common.database import execute, fetch
 from common.errors import FieldError, NotFound
-from common.http.current_request import Actor, AuthMethod, actor, request_id
+from common.http.current_request import Actor, AuthMethod, actor, request_id, trace
 from common.ids import find_by_public_id
 
 # A part of statements that are a whole transaction. A trigger that runs after the statement sees the setting.
@@ -44,6 +44,8 @@ def author(who: Actor | None = None) -> str:
     }
     if who.token is not None:
         values["token"] = who.token
+    if (current := trace.get()) is not None:
+        values["trace"] = current.trace_id
     return orjson.dumps(values).decode()
 
 

@@ -580,6 +580,9 @@ class Change(models.Model):
     )
     token_subject = models.TextField(null=True, db_comment="The sub of that token.")
     request_id = models.CharField(max_length=64, db_comment="X-Request-ID; empty without a request.")
+    trace_id = models.CharField(
+        max_length=32, null=True, db_comment="The trace of the traceparent from a trusted proxy. Null: none."
+    )
     object_id = models.UUIDField(db_comment="API id of the changed object; it may be deleted.")
     action = models.CharField(max_length=40, db_comment="Kind of object and of change: link.updated.")
     before = models.JSONField(db_comment="Former values of the changed fields.")

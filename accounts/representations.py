@@ -318,6 +318,13 @@ CHANGE = Representation(
     text(
         "requestId", "request_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b76", "The `X-Request-ID`. May be empty."
     ),
+    text(
+        "traceId",
+        "trace_id",
+        None,
+        "The trace in the `traceparent` that a trusted proxy sent. Null without a valid one.",
+        allow_null=True,
+    ),
 )
 CURSOR_PAGE = Representation(
     "HistoryPagination",

@@ -151,6 +151,7 @@ class Migration(migrations.Migration):
                     ('token_issuer', models.TextField(db_comment='The iss of the token that acted as the key. Null: the key itself.', null=True)),
                     ('token_subject', models.TextField(db_comment='The sub of that token.', null=True)),
                     ('request_id', models.CharField(db_comment='X-Request-ID; empty without a request.', max_length=64)),
+                    ('trace_id', models.CharField(db_comment='The trace of the traceparent from a trusted proxy. Null: none.', max_length=32, null=True)),
                     ('object_id', models.UUIDField(db_comment='API id of the changed object; it may be deleted.')),
                     ('action', models.CharField(db_comment='Kind of object and of change: link.updated.', max_length=40)),
                     ('before', models.JSONField(db_comment='Former values of the changed fields.')),

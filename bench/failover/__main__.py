@@ -4,7 +4,8 @@ Runs the files of deploy/ha in network namespaces (root only): etcd and PostgreS
 service on two, HAProxy in front. Under the load of clients that know the truth, it breaks one or two things at a time.
 Prints a line for each fault: the longest pause of writes, of reports and of redirects of known links. The exit status
 is 1 if an acknowledged write or a click is missing, a click counts twice, a cap is exceeded, a revoked key is let in,
-two servers accept writes, or a history is not linearizable.
+a destination is older than documents allow, two servers accept writes, or a history is not linearizable. Clicks may be
+lost, and are counted apart, where the journal's disk is full while the database is dead.
 """
 
 from __future__ import annotations

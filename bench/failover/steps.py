@@ -13,11 +13,12 @@ from typing import NamedTuple
 import psycopg
 
 from testing.failover.cluster import Cluster, cluster
+from testing.failover.excuses import NORMAL_SECONDS, Broken
 from testing.failover.faults import FAULTS, Begun, Fault
 from testing.failover.load import Load
-from testing.failover.observing import Observer, Seen, table
+from testing.failover.observing import Observer, Row, Seen, table
 from testing.failover.probes import Probe
-from testing.failover.truth import Findings, judge
+from testing.failover.truth import Findings, judge, reported_losses
 from testing.failover.workers import longest_pause
 from testing.failover.writers import Stale
 
@@ -25,8 +26,6 @@ from testing.failover.writers import Stale
 CALM_SECONDS = (1.0, 4.0)
 # From the first fault of a pair to the second.
 OFFSET_SECONDS = (0.0, 9.0)
-# Changes of another host take effect in so many seconds on one that is not cut off, see docs/security-model.md.
-STALE_SECONDS = 7.0
 # How many of ten steps are pairs.
 PAIRS_OF_TEN = 4
 
@@ -34,16 +33,19 @@ PAIRS_OF_TEN = 4
 class Step(NamedTuple):
     """What happened in one step. ``pauses`` are seconds, by kind; ``failed`` has the failures by kind and reason."""
 
-    faults: list[Fault]
-    where: str
+    broken: Broken
     pauses: dict[str, float]
     failed: dict[str, Counter[str]]
     recovery: float
     stale: list[Stale]
     seen: Seen
 
+    @property
+    def faults(self) -> list[Fault]:
+        return [fault for fault, _ in self.broken.faults]
+
     def __str__(self) -> str:
-        names = " + ".join(fault.name for fault in self.faults)
+        where = " + ".join(where for _, where in self.broken.faults)
         pauses = "  ".join(f"{kind} {seconds:4.1f}" for kind, seconds in self.pauses.items())
         failed = "".join(
             f"  {kind} failed: {', '.join(f'{number} x {reason}' for reason, number in reasons.most_common(4))}"
@@ -51,7 +53,7 @@ class Step(NamedTuple):
             if reasons
         )
         return (
-            f"{names:<45} {self.where:<22} {pauses}  healthy after {self.recovery:3.0f}"
+            f"{self.broken!s:<45} {where:<22} {pauses}  healthy after {self.recovery:3.0f}"
             f"{failed}{_words_on(self.stale)}"
         )
 
@@ -70,6 +72,8 @@ class Run:
         self.cluster, self.load, self.observer = cluster, Load(cluster, pace), Observer(cluster)
         self.probes = [Probe(member) for member in cluster.members]
         self._random = random
+        self._checked = 0
+        self._reported = reported_losses(cluster)
 
     def start(self) -> None:
         for thread in (self.observer, *self.probes):
@@ -85,8 +89,8 @@ class Run:
         """Let these faults happen, and wait for the recovery."""
         time.sleep(self._random.uniform(*CALM_SECONDS))
         self.observer.begin()
-        stale_before, began = len(self.load.stale), time.monotonic()
-        where = self._break(chosen)
+        began = time.monotonic()
+        places = self._break(chosen)
         recovery = self._wait_until_healthy(chosen)
         ended = time.monotonic()
         windows = {kind: pulse.window(began, ended) for kind, pulse in self.load.pulses.items()}
@@ -98,13 +102,23 @@ class Run:
             "reports": windows["reports"].pause,
             "redirects": windows["redirects"].pause,
         }
-        stale = self.load.stale[stale_before:]
-        self._check(stale)
         failed = {kind: windows[kind].failures for kind in ("redirects", "creations", "edits", "reports")}
-        return Step(chosen, where, pauses, failed, recovery, stale, self.observer.end())
+        broken = Broken([*zip(chosen, places, strict=True)], began, ended, self._newly_reported())
+        return Step(broken, pauses, failed, recovery, self.check_destinations(broken), self.observer.end())
 
-    def _break(self, chosen: list[Fault]) -> str:
-        """Returns where it was."""
+    def rest(self) -> Broken:
+        """What followed the last step, and no fault excuses."""
+        rest = Broken([], time.monotonic(), time.monotonic(), self._newly_reported())
+        self.check_destinations(rest)
+        return rest
+
+    def _newly_reported(self) -> dict[str, int]:
+        before, self._reported = self._reported, reported_losses(self.cluster)
+        # A host forgets those that it could not store when it restarts.
+        return {host: max(0, number - before[host]) for host, number in self._reported.items()}
+
+    def _break(self, chosen: list[Fault]) -> list[str]:
+        """Returns where each one was."""
         begun: list[tuple[float, Begun]] = []
         for number, fault in enumerate(chosen):
             if number:
@@ -121,7 +135,7 @@ class Run:
                 time.sleep(max(0.0, until - time.monotonic()))
             finally:
                 one.end()
-        return " + ".join(one.where for _, one in begun)
+        return [one.where for _, one in begun]
 
     def _wait_until_healthy(self, chosen: list[Fault]) -> float:
         began = time.monotonic()
@@ -133,15 +147,22 @@ class Run:
             self.cluster.wait_until_healthy()
             return time.monotonic() - began
 
-    def _check(self, stale: list[Stale]) -> None:
-        """Old destinations that no document allows: on the host of the edit, or on another that is not cut off."""
+    def check_destinations(self, broken: Broken) -> list[Stale]:
+        """The old destinations since the last call. Those are problems that no document allows.
+
+        Of its own edits, a host must show none at all.
+        """
+        stale = self.load.stale[self._checked :]
+        self._checked += len(stale)
         for one in stale:
             one.readiness = self.observer.readiness_of(one.host, one.moment)
-            if one.host == one.by or (one.age > STALE_SECONDS and one.readiness == "200"):
+            one.allowed = 0 if one.host == one.by else broken.oldest_seconds(one.host, one.readiness)
+            if one.age > one.allowed:
                 self.load.problems.add(
                     f"{one.host} ({one.readiness}) led to an old destination {one.age:.2f} s after {one.by} had"
-                    " acknowledged another"
+                    f" acknowledged another, and not at most {one.allowed:.0f} s"
                 )
+        return stale
 
 
 def prove(faults: int, random: Random, options: Namespace) -> Findings:
@@ -159,7 +180,7 @@ def prove(faults: int, random: Random, options: Namespace) -> Findings:
             run.load.problems.add(f"ended early: {error!r}")
         run.stop()
         made.wait_until_healthy()
-        findings = judge(made, run.load, run.probes)
+        findings = judge(made, run.load, run.probes, [*(step.broken for step in steps), run.rest()])
     _summarize(steps, run.load, findings)
     if options.table:
         options.table.write_text(table(_rows(steps)) + "\n")
@@ -202,13 +223,19 @@ def _summarize(steps: list[Step], load: Load, findings: Findings) -> None:
         f"faults: {sum(len(step.faults) for step in steps)}; requests of known links that failed: {failed.total():,}"
         f" of {load.pulses['redirects'].window(0, time.monotonic()).attempts:,}"
     )
-    ages = [one.age for one in load.stale]
-    findings.lines.append(
-        f"old destinations after an acknowledged edit: {len(ages):,}, up to {max(ages, default=0):.2f} s"
-    )
+    for is_cut_off, words in (
+        (False, "on hosts that reach the database"),
+        (True, "on hosts that are cut off"),
+    ):
+        stale = [one for one in load.stale if (one.allowed > NORMAL_SECONDS) is is_cut_off]
+        oldest = max(stale, key=lambda one: one.age - one.allowed, default=None)
+        findings.lines.append(
+            f"old destinations after an acknowledged edit, {words}: {len(stale):,}"
+            + (f", up to {oldest.age:.1f} s (allowed: {oldest.allowed:.0f} s)" if oldest else "")
+        )
 
 
-def _rows(steps: list[Step]) -> Iterator[tuple[str, str, Seen]]:
+def _rows(steps: list[Step]) -> Iterator[Row]:
     """Of each fault that happened alone, whenever it did."""
     for name, fault in FAULTS.items():
         same = [step for step in steps if [one.name for one in step.faults] == [name]]
@@ -217,4 +244,4 @@ def _rows(steps: list[Step]) -> Iterator[tuple[str, str, Seen]]:
             for step in same:
                 seen.add(step.seen)
             longest = (max(step.pauses[kind] for step in same) for kind in ("writes", "reports", "redirects"))
-            yield fault.title, " / ".join(f"{seconds:.0f}" for seconds in longest) + " s", seen
+            yield Row([fault.title], tuple(map(round, longest)), seen)

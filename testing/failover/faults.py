@@ -15,12 +15,15 @@ import psycopg
 from testing.failover.cluster import Cluster
 from testing.failover.database import DatabaseHost, patronictl
 from testing.failover.network import CLIENTS
-from testing.failover.service import ServiceHost
+from testing.failover.service import STALE_SECONDS, ServiceHost
 from testing.failover.units import send_all
+from testing.polling import happens
 
 # The lock of the leader lasts for 20 s: faults that a promotion must follow last longer.
 LONG, SHORT = (27, 34), (8, 16)
 CLOCK_SECONDS = 30
+# For the fault that must last longer.
+SHORT_STALE_SECONDS = 20
 
 End = Callable[[], None]
 
@@ -34,12 +37,17 @@ class Begun(NamedTuple):
 
 @dataclass(frozen=True)
 class Fault:
-    """``seconds``: the shortest and the longest time from its begin to its end."""
+    """``seconds``: the shortest and the longest time from its begin to its end.
+
+    ``is_outage``: whether service hosts may lack the database meanwhile. ``stale_seconds``: their STALE_SECONDS.
+    """
 
     name: str
     title: str
     seconds: tuple[int, int]
     begin: Callable[[Cluster, Random], Begun]
+    is_outage: bool = False
+    stale_seconds: int = STALE_SECONDS
 
 
 def _leader_killed(cluster: Cluster, _: Random) -> Begun:
@@ -132,6 +140,22 @@ def _service_cut_from_database(cluster: Cluster, random: Random) -> Begun:
     service = random.choice(cluster.services)
     service.host.cut([member.host.address for member in cluster.members])
     return Begun(service.name, service.host.heal)
+
+
+def _service_outdated(cluster: Cluster, random: Random) -> Begun:
+    service = random.choice(cluster.services)
+    service.set_stale_seconds(SHORT_STALE_SECONDS)
+    service.restart()
+    # What it knows, it may have read long ago.
+    happens(lambda: service.internal("/readyz")[0] == 200, within=20, every=0.2)
+    service.host.cut([member.host.address for member in cluster.members])
+
+    def end() -> None:
+        service.host.heal()
+        service.set_stale_seconds(STALE_SECONDS)
+        service.restart()
+
+    return Begun(service.name, end)
 
 
 def _service_cut_from_clients(cluster: Cluster, random: Random) -> Begun:
@@ -257,31 +281,35 @@ def _nothing() -> None:
 FAULTS = {
     fault.name: fault
     for fault in (
-        Fault("leader-killed", "Leader's machine dead (`kill -9` of Patroni and PostgreSQL)", LONG, _leader_killed),
-        Fault("leader-crashed", "The same, started again by systemd", SHORT, _leader_crashed),
-        Fault("postgres-killed", "Leader's PostgreSQL killed", SHORT, _postgres_killed),
-        Fault("patroni-killed", "Leader's Patroni killed, PostgreSQL lives", LONG, _patroni_killed),
-        Fault("leader-frozen", "Leader's machine frozen (`SIGSTOP`), then continued", LONG, _leader_frozen),
-        Fault("patroni-frozen", "Leader's Patroni frozen, PostgreSQL lives", LONG, _patroni_frozen),
-        Fault("leader-cut", "Leader cut off from everybody", LONG, _leader_cut("in", "out")),
-        Fault("leader-deaf", "Leader receives nothing", LONG, _leader_cut("in")),
-        Fault("leader-mute", "Leader reaches nobody", LONG, _leader_cut("out")),
-        Fault("leader-alone", "Leader cut off from the other members", LONG, _leader_cut_from_members),
-        Fault("leader-slow", "Leader's network slow (400 kbit/s)", LONG, _leader_slow),
-        Fault("leader-lossy", "Leader's network loses 5, 15 or 30 % of packets", LONG, _leader_lossy),
+        Fault("leader-killed", "leader dead", LONG, _leader_killed, is_outage=True),
+        Fault("leader-crashed", "leader killed, started again", SHORT, _leader_crashed, is_outage=True),
+        Fault("postgres-killed", "leader's PostgreSQL killed", SHORT, _postgres_killed, is_outage=True),
+        Fault("patroni-killed", "leader's Patroni dead", LONG, _patroni_killed, is_outage=True),
+        Fault("leader-frozen", "leader frozen", LONG, _leader_frozen, is_outage=True),
+        Fault("patroni-frozen", "leader's Patroni frozen", LONG, _patroni_frozen, is_outage=True),
+        Fault("leader-cut", "leader cut off", LONG, _leader_cut("in", "out"), is_outage=True),
+        Fault("leader-deaf", "leader receives nothing", LONG, _leader_cut("in"), is_outage=True),
+        Fault("leader-mute", "leader reaches nobody", LONG, _leader_cut("out"), is_outage=True),
+        Fault("leader-alone", "leader without other members", LONG, _leader_cut_from_members, is_outage=True),
+        Fault("leader-slow", "leader at 400 kbit/s", LONG, _leader_slow, is_outage=True),
+        Fault("leader-lossy", "leader loses packets", LONG, _leader_lossy, is_outage=True),
         Fault("etcd-leader-killed", "etcd's leader dead", SHORT, _etcd_leader_killed),
-        Fault("etcd-majority-lost", "Two of three etcd members dead", LONG, _etcd_majority_lost),
-        Fault("service-without-database", "Service host cut off from the database", LONG, _service_cut_from_database),
-        Fault("service-without-clients", "Service host cut off from clients only", SHORT, _service_cut_from_clients),
-        Fault("service-killed", "Service host killed and started again", SHORT, _service_killed),
-        Fault("journal-full", "Disk of a service host's journal full", SHORT, _journal_full),
-        Fault("database-disk-full", "Leader's disk full", LONG, _database_disk_full),
-        Fault("service-clock", "Service host's clock 30 s wrong", SHORT, _service_clock),
-        Fault("database-clock", "Leader's clock 30 s wrong", SHORT, _database_clock),
-        Fault("switchover", "Planned switchover", SHORT, _switchover),
-        Fault("standby-lags", "A standby replays nothing for a minute", (60, 60), _standby_lags),
-        Fault("standby-killed", "A standby dead", SHORT, _standby_killed),
-        Fault("standbys-killed", "Both standbys dead", SHORT, _standbys_killed),
-        Fault("everything-restarted", "All processes of all hosts killed, then started", SHORT, _everything_restarted),
+        Fault("etcd-majority-lost", "two etcd members dead", LONG, _etcd_majority_lost),
+        Fault("service-without-database", "host without database", LONG, _service_cut_from_database, is_outage=True),
+        Fault(
+            "service-outdated", "host without database, `STALE_SECONDS=20`", LONG, _service_outdated,
+            is_outage=True, stale_seconds=SHORT_STALE_SECONDS,
+        ),
+        Fault("service-without-clients", "host without clients", SHORT, _service_cut_from_clients),
+        Fault("service-killed", "host killed, started again", SHORT, _service_killed),
+        Fault("journal-full", "journal's disk full", SHORT, _journal_full),
+        Fault("database-disk-full", "leader's disk full", LONG, _database_disk_full, is_outage=True),
+        Fault("service-clock", "host's clock ±30 s", SHORT, _service_clock),
+        Fault("database-clock", "leader's clock ±30 s", SHORT, _database_clock, is_outage=True),
+        Fault("switchover", "switchover", SHORT, _switchover, is_outage=True),
+        Fault("standby-lags", "standby lags", (60, 60), _standby_lags),
+        Fault("standby-killed", "standby dead", SHORT, _standby_killed),
+        Fault("standbys-killed", "both standbys dead", SHORT, _standbys_killed, is_outage=True),
+        Fault("everything-restarted", "all programs killed", SHORT, _everything_restarted, is_outage=True),
     )
 }  # fmt: skip

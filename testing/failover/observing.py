@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from urllib.request import urlopen
 
 from testing.failover.cluster import Cluster
@@ -21,8 +22,6 @@ from testing.failover.units import Unit
 
 REPOSITORY = Path(__file__).parents[2]
 PERIOD_SECONDS = 1.0
-# Bytes of a journal that waits for longer than the drainer ever takes.
-NOTABLE_BACKLOG = 100_000
 _PROMETHEUS_PORT = 9090
 _CONFIGURATION = """
 global: {{ scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s }}
@@ -35,35 +34,45 @@ scrape_configs:
   - job_name: etcd
     static_configs: [{{ targets: [{etcd}] }}]
 """
-# Metrics that a fault moves, with the values that need no mention.
+# Metrics that a fault moves, with the lowest and the highest value that needs no mention.
 _METRICS = {
-    "shortener_database_up": 1,
-    "shortener_database_writable": 1,
-    "shortener_database_former_primary": 0,
-    "shortener_database_gone_back": 0,
-    "shortener_journal_writable": 1,
-    "shortener_journal_lost_bytes": 0,
+    "shortener_database_up": (1, 1),
+    "shortener_database_writable": (1, 1),
+    "shortener_database_replicated": (1, 1),
+    "shortener_database_former_primary": (0, 0),
+    "shortener_database_gone_back": (0, 0),
+    "shortener_changes_unheard_seconds": (0, 5),
+    "shortener_clock_ahead_seconds": (-5, 5),
+    "shortener_journal_writable": (1, 1),
+    "shortener_journal_lost_bytes": (0, 0),
+    # More waits for longer than the drainer ever takes.
+    "shortener_journal_backlog_bytes": (0, 100_000),
 }
+_COUNTERS = {"shortener_clicks_to_database_total", "shortener_clicks_dropped_total"}
 _SAMPLE = re.compile(r"^(shortener_\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _LOGGED = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b[: ]+(.*)")
 
 
 @dataclass
 class Seen:
-    """What was seen of one fault, of either host."""
+    """What was seen of one fault, of either host. ``metrics``: the value farthest from the usual ones."""
 
     readiness: Counter[str] = field(default_factory=Counter)
-    metrics: set[str] = field(default_factory=set)
-    backlog: float = 0
-    alerts: set[str] = field(default_factory=set)
+    metrics: dict[str, float] = field(default_factory=dict)
+    firing: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
     log: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Seen) -> None:
         self.readiness.update(other.readiness)
         self.log.update(other.log)
-        self.metrics |= other.metrics
-        self.alerts |= other.alerts
-        self.backlog = max(self.backlog, other.backlog)
+        self.firing |= other.firing
+        self.pending |= other.pending
+        for name, value in other.metrics.items():
+            self.note(name, value)
+
+    def note(self, name: str, value: float) -> None:
+        self.metrics[name] = max(self.metrics.get(name, value), value, key=abs)
 
 
 class Observer(threading.Thread):
@@ -78,6 +87,7 @@ class Observer(threading.Thread):
             service.name: [] for service in cluster.services
         }
         self._known_alerts: set[str] = set()
+        self._counted: dict[tuple[str, str], float] = {}
         self._offsets: dict[str, int] = {}
         self._prometheus = _prometheus(cluster)
         if self._prometheus is not None:
@@ -90,7 +100,12 @@ class Observer(threading.Thread):
                 target=self._watch, args=(service,), name=f"watch-{service.name}", daemon=True
             ).start()
         while True:
-            self._seen.alerts |= self._alerts() - self._known_alerts
+            seen, known = self._seen, self._known_alerts
+            if (alerts := self._alerts()) is not None:
+                # One that has ended may return for a reason of its own.
+                known.intersection_update(alerts)
+                seen.firing |= {name for name, state in alerts.items() if state == "firing"} - known
+                seen.pending |= {name for name, state in alerts.items() if state == "pending"} - known
             time.sleep(PERIOD_SECONDS)
 
     def _watch(self, service: ServiceHost) -> None:
@@ -100,13 +115,13 @@ class Observer(threading.Thread):
             readiness = _readiness(*service.internal("/readyz"))
             samples.append((began, time.monotonic(), readiness))
             seen.readiness[readiness] += 1
-            self._read_metrics(seen, service.internal("/metrics")[1])
+            self._read_metrics(seen, service)
             time.sleep(max(0.0, began + PERIOD_SECONDS - time.monotonic()))
 
     def begin(self) -> None:
         """Forget what was seen so far, and the alerts that are active for another reason."""
         self._read_logs()
-        self._known_alerts = self._alerts()
+        self._known_alerts = {*(self._alerts() or {})}
         self._seen = Seen()
 
     def end(self) -> Seen:
@@ -122,23 +137,38 @@ class Observer(threading.Thread):
         said |= {*[words for began, _, words in samples if began >= moment][:1]}
         return "; ".join(sorted(said - {"200"})) or "200"
 
-    def _read_metrics(self, seen: Seen, text: str) -> None:
+    def _read_metrics(self, seen: Seen, service: ServiceHost) -> None:
+        status, text = service.internal("/metrics")
+        if status != 200:
+            seen.note("up", 0)
+            return
         for name, value in _SAMPLE.findall(text):
-            if name == "shortener_journal_backlog_bytes":
-                seen.backlog = max(seen.backlog, float(value))
-            elif name in _METRICS and float(value) != _METRICS[name]:
-                seen.metrics.add(f"{name.removeprefix('shortener_')} {float(value):g}")
+            number, short = float(value), name.removeprefix("shortener_")
+            if name in _METRICS:
+                lowest, highest = _METRICS[name]
+                if not lowest <= number <= highest:
+                    seen.note(short, number)
+            elif name in _COUNTERS:
+                grown = number - self._counted.get((service.name, name), number)
+                self._counted[service.name, name] = number
+                if grown > 0:
+                    seen.metrics[short] = seen.metrics.get(short, 0) + grown
 
-    def _alerts(self) -> set[str]:
-        """The names of alerts that fire, or would once their time is over."""
+    def _alerts(self) -> dict[str, str] | None:
+        """Alerts that fire, or are pending until they have lasted as long as their rule says. None if unknown."""
         if self._prometheus is None:
-            return set()
+            return None
         with (
             suppress(OSError, ValueError),
             urlopen(f"http://{CLIENTS}:{_PROMETHEUS_PORT}/api/v1/alerts") as answer,
         ):
-            return {alert["labels"]["alertname"] for alert in json.load(answer)["data"]["alerts"]}
-        return set()
+            alerts = json.load(answer)["data"]["alerts"]
+            # A rule has an alert for each host: "firing" comes before "pending".
+            return {
+                alert["labels"]["alertname"]: alert["state"]
+                for alert in sorted(alerts, key=lambda alert: str(alert["state"]), reverse=True)
+            }
+        return None
 
     def _read_logs(self) -> Counter[str]:
         """New warnings and errors, without what differs from line to line."""
@@ -205,29 +235,70 @@ class Here(Host):
 # Log lines that tell an operator no more than the metrics do.
 _PLAIN = re.compile(
     r"Service Unavailable|waiting for the database|until the database is available|limit of open files"
+    r"|claims was rejected|claims is unknown|not in the log of requests|Metrics left out"
 )
+_PARTS = re.compile(r"(?<!\w)(\w+): ")
+# Of a fault, what was seen only once may have another reason.
+_SEEN_OFTEN = 2
+_END_OF_WORDS = re.compile(r"[:;.(…]")
 
 
-def table(rows: Iterable[tuple[str, str, Seen]]) -> str:
-    """A table in Markdown: the faults, their longest pauses, and what an operator sees of each of them."""
+class Row(NamedTuple):
+    """``pauses``: seconds for which writes, reports and redirects paused."""
+
+    titles: list[str]
+    pauses: tuple[int, ...]
+    seen: Seen
+
+
+def table(rows: Iterable[Row]) -> str:
+    """A table in Markdown: the faults, their longest pauses, and what an operator sees of each of them.
+
+    Faults that look alike in /readyz and the metrics share a row, whether or not a host was silent at times.
+    """
+    groups: dict[frozenset[str], Row] = {}
+    for row in rows:
+        alike = frozenset({*_parts(row.seen), *row.seen.metrics} - {"none", "up"})
+        if (group := groups.get(alike)) is None:
+            groups[alike] = row
+            continue
+        group.seen.add(row.seen)
+        groups[alike] = Row(group.titles + row.titles, tuple(map(max, group.pauses, row.pauses)), group.seen)
     lines = [
-        "| fault | writes / reports / redirects paused | `/readyz` | metrics | alerts, also pending ones | log |",
+        "| fault | writes/reports/redirects paused (s) | `/readyz` | metrics | alerts (pending) | log |",
         "|---|---|---|---|---|---|",
     ]
-    for title, pauses, seen in rows:
-        readiness = [words for words, _ in seen.readiness.most_common() if words != "200"]
-        metrics = sorted(seen.metrics)
-        if seen.backlog > NOTABLE_BACKLOG:
-            metrics.append(f"journal_backlog_bytes {seen.backlog:,.0f}")
-        alerts = sorted(alert.removeprefix("Shortener") for alert in seen.alerts)
-        log = [text.partition(": ")[2][:90] for text, _ in seen.log.most_common() if not _PLAIN.search(text)]
-        cells = (
-            title,
-            pauses,
-            "; ".join(readiness[:2]) or "200",
-            ", ".join(metrics) or "as ever",
-            ", ".join(alerts) or "none",
-            "; ".join(log[:2]) or "nothing else",
-        )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
+    return "\n".join(lines + [_line(row) for row in groups.values()])
+
+
+def _parts(seen: Seen) -> list[str]:
+    """The parts of /readyz that were amiss; 200 without any."""
+    parts: Counter[str] = Counter()
+    for words, times in seen.readiness.items():
+        if words != "200":
+            parts.update(dict.fromkeys(_PARTS.findall(words) or ["none"], times))
+    return sorted(part for part, times in parts.items() if times >= _SEEN_OFTEN) or ["200"]
+
+
+def _line(row: Row) -> str:
+    seen = row.seen
+    pending = ", ".join(map(_short, sorted(seen.pending - seen.firing)))
+    alerts = [*map(_short, sorted(seen.firing)), *([f"({pending})"] if pending else [])]
+    messages = Counter[str]()
+    for line, times in seen.log.items():
+        if not _PLAIN.search(line):
+            words = _END_OF_WORDS.split(line.partition(": ")[2])[0]
+            messages[words.strip()] += times
+    cells = (
+        ", ".join(row.titles),
+        "/".join(map(str, row.pauses)),
+        ", ".join(_parts(seen)),
+        ", ".join(f"`{name}={value:.0f}`" for name, value in sorted(seen.metrics.items())),
+        ", ".join(alerts),
+        "; ".join(f"`{message}`" for message, _ in messages.most_common(2)),
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _short(alert: str) -> str:
+    return alert.removeprefix("Shortener")

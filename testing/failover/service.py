@@ -21,6 +21,8 @@ REPOSITORY = Path(__file__).parents[2]
 SITE = "sho.test"
 PORT, INTERNAL_PORT = 8000, 8001
 JOURNAL_MB = 64
+# The default of the setting.
+STALE_SECONDS = 3600
 _PRELOADED = REPOSITORY / "testing/service/preloaded"
 
 # Retries only if the server has not received the request: a redirect that is sent twice is two clicks.
@@ -103,6 +105,12 @@ class ServiceHost:
         self._clock.write_text(f"{seconds}\n")
         moved = {"PYTHONPATH": str(_PRELOADED), "MOVED_CLOCK": str(self._clock)}
         self.unit.environment = self.environment | (moved if seconds else {})
+
+    def set_stale_seconds(self, seconds: int) -> None:
+        """From its next start on."""
+        changed = {"STALE_SECONDS": str(seconds)}
+        self.environment |= changed
+        self.unit.environment = {**self.unit.environment, **changed}
 
     def fill_journal(self) -> None:
         run("mount", "-o", f"remount,size={shutil.disk_usage(self.journal).used or 4096}", self.journal)

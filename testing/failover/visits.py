@@ -32,12 +32,13 @@ class Links:
 
 
 class Clicks:
-    """The visitors' own log: which code each request was for, and which of them got a redirect."""
+    """The visitors' own log: which code each request was for, and which of them got a redirect, and when."""
 
     def __init__(self) -> None:
         self.log = Log()
         self.codes: dict[str, str] = {}
         self.redirects: Counter[str] = Counter()
+        self.moments: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def follow(self, client: Client, code: str, **headers: str) -> Response:
@@ -49,6 +50,7 @@ class Clicks:
             if response.status in {301, 302}:
                 self.log.redirected.add(identity)
                 self.redirects[code] += 1
+                self.moments[identity] = time.monotonic()
             elif response.status == 410:
                 self.log.refused.add(identity)
         return response

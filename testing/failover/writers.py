@@ -169,13 +169,17 @@ class Editor(Worker):
 
 @dataclass
 class Stale:
-    """A visit on ``host`` that got an old destination ``age`` seconds after the next one had been acknowledged."""
+    """A visit on ``host`` that got an old destination ``age`` seconds after the next one had been acknowledged.
+
+    ``allowed``: up to which age documents allow it.
+    """
 
     moment: float
     age: float
     host: str
     by: str
     readiness: str = ""
+    allowed: float = 0
 
 
 class EditChecker(Worker):

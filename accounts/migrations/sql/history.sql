@@ -53,11 +53,13 @@ CREATE FUNCTION accounts_record_change(
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO accounts_change (
-        owner_id, object_id, action, before, after, actor_id, via, key_id, token_issuer, token_subject, request_id, changed_at
+        owner_id, object_id, action, before, after, actor_id, via, key_id, token_issuer, token_subject, request_id,
+        trace_id, changed_at
     ) VALUES (
         owner, object, action, before, after,
         (author ->> 'actor')::bigint, coalesce(author ->> 'via', 'service'), (author ->> 'key')::uuid,
-        author -> 'token' ->> 0, author -> 'token' ->> 1, coalesce(author ->> 'request', ''), changed_at
+        author -> 'token' ->> 0, author -> 'token' ->> 1, coalesce(author ->> 'request', ''),
+        author ->> 'trace', changed_at
     );
 END $$;
 

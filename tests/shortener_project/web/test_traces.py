@@ -1,4 +1,4 @@
-"""The header `traceparent` of a trusted proxy, in log lines and SQL statements."""
+"""The header `traceparent` of a trusted proxy, in log lines, SQL statements and the history."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from ipaddress import ip_network
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -51,40 +52,43 @@ def lines() -> Iterator[Lines]:
     logger.removeHandler(handler)
 
 
-def request(api: APIClient, traceparent: str, address: str = PROXY) -> list[str]:
-    """The statements of a creation and a read."""
-    headers = {"traceparent": traceparent}
+def request(api: APIClient, traceparent: str, trace_id: str | None = None, address: str = PROXY) -> list[str]:
+    """The statements of a creation, an edit and a read. The history of the edit has ``trace_id``."""
+    sent: dict[str, Any] = {"headers": {"traceparent": traceparent}, "REMOTE_ADDR": address}
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        created = api.post(
-            "/api/urls", {"originalUrl": "https://a.example/"}, REMOTE_ADDR=address, headers=headers
-        )
-        identifier = created.json()["data"]["url"]["_id"]
-        assert api.get(f"/api/urls/{identifier}", REMOTE_ADDR=address, headers=headers).status_code == 200
-    return [
+        created = api.post("/api/urls", {"originalUrl": "https://a.example/"}, **sent)
+        path = f"/api/urls/{created.json()['data']['url']['_id']}"
+        assert api.put(path, {"title": "Edited"}, **sent).status_code == 200
+        assert api.get(path, **sent).status_code == 200
+    statements = [
         query["sql"]
         for query in queries.captured_queries
         if not query["sql"].startswith(("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT"))
     ]
+    [change] = api.get(f"{path}/history").json()["data"]["changes"]
+    assert (change["after"], change["traceId"]) == ({"title": "Edited"}, trace_id)
+    return statements
 
 
-def test_a_sampled_trace_is_in_the_log_and_in_each_statement(api: APIClient, lines: Lines) -> None:
-    statements = request(api, f"00-{TRACE}-{SPAN}-01")
+def test_a_sampled_trace_is_in_the_log_the_history_and_each_statement(api: APIClient, lines: Lines) -> None:
+    statements = request(api, f"00-{TRACE}-{SPAN}-01", TRACE)
     assert len(statements) > 3
     comment = f" /*traceparent='00-{TRACE}-{SPAN}-01'*/"
     assert [statement for statement in statements if not statement.endswith(comment)] == []
-    assert lines.ids == [TRACE, TRACE]
+    assert lines.ids == 3 * [TRACE] + [None]
     # Each would stay in the session, and displace the one without a comment.
     assert fetch("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%traceparent%'") == []
 
 
-def test_a_trace_that_nobody_records_is_in_the_log_only(api: APIClient, lines: Lines) -> None:
-    assert [statement for statement in request(api, f"00-{TRACE}-{SPAN}-00") if "/*" in statement] == []
-    assert lines.ids == [TRACE, TRACE]
+def test_a_trace_that_nobody_records_is_in_the_log_and_the_history_only(api: APIClient, lines: Lines) -> None:
+    assert [
+        statement for statement in request(api, f"00-{TRACE}-{SPAN}-00", TRACE) if "/*" in statement
+    ] == []
     # A version of the format that nobody knows yet.
-    request(api, f"cc-{TRACE}-{SPAN}-00-what the future brings")
-    assert lines.ids == 4 * [TRACE]
+    request(api, f"cc-{TRACE}-{SPAN}-00-what the future brings", TRACE)
+    assert lines.ids == 2 * [*3 * [TRACE], None]
 
 
 @pytest.mark.parametrize(
@@ -98,13 +102,13 @@ def test_a_trace_that_nobody_records_is_in_the_log_only(api: APIClient, lines: L
 )  # fmt: skip
 def test_an_invalid_trace_is_ignored(traceparent: str, api: APIClient, lines: Lines) -> None:
     assert [statement for statement in request(api, traceparent) if "/*" in statement] == []
-    assert lines.ids == [None, None]
+    assert lines.ids == 4 * [None]
 
 
 def test_the_trace_of_an_untrusted_client_is_ignored(api: APIClient, lines: Lines) -> None:
     statements = request(api, f"00-{TRACE}-{SPAN}-01", address="192.0.2.1")
     assert [statement for statement in statements if "/*" in statement] == []
-    assert lines.ids == [None, None]
+    assert lines.ids == 4 * [None]
 
 
 def test_without_an_endpoint_no_part_of_the_recording_is_loaded() -> None:
