@@ -8,16 +8,19 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import InternalError, connection, connections
+from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext, override_settings
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import User
+from accounts.models import Change, User
+from accounts.services import NewAccount
 from analytics.reports.costs import ReportTooSlow, fetch_bounded
 from common.database import fetch
 from common.reports_database import ALIAS, Reading, on_primary, reading
 from limits.rates import acquire_lease, release_lease
 from links import lists, standby_reads, views
+from links.models import OwnerTotals
 from links.tags import listing
 from links.transfer import exports
 from testing.analytics.journaled import MakeLink
@@ -125,6 +128,31 @@ def test_a_standby_that_dies_between_the_statements_of_a_list_is_replaced(
         response = api.get(path)
         assert (response.status_code, LAG in response) == (200, False)
         assert code in str(response.json()) or "news" in str(response.json())
+
+
+def test_every_update_is_either_in_the_history_or_counted(
+    api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    path = f"/api/urls/{make_link(title='Own')['_id']}"
+
+    def traces() -> tuple[int, int]:
+        counted = OwnerTotals.objects.filter(owner=alice.workspace).aggregate(number=Sum("changes"))
+        return Change.objects.filter(owner=alice.workspace).count(), counted["number"]
+
+    # The key of the account.
+    assert traces() == (1, 1)
+    for fields, expected in (
+        ({"title": "New"}, (2, 2)),
+        ({"description": "New"}, (3, 2)),
+        # Only their versions are new.
+        ({"title": "New"}, (3, 3)),
+        ({"tags": [], "description": "New"}, (3, 4)),
+    ):
+        assert api.put(path, fields).status_code == 200
+        assert traces() == expected
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE links_link SET updated_at = now()")
+    assert traces() == (3, 5)
 
 
 def test_a_lost_standby_is_replaced_in_the_middle_of_a_report(api: APIClient, make_link: MakeLink) -> None:
