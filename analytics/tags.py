@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from rest_framework.request import Request
@@ -17,6 +18,7 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links.schema import PAGINATION
+from links.standby_reads import reads_standby
 from links.tags.listing import list_tags
 from links.tags.representations import shown_tag
 
@@ -29,16 +31,17 @@ class TagListViewSet(ApiViewSet):
     queries = {"list": TagsOfPeriodQuery}
     access = {"list": Access(Role.VIEWER, Scope.URLS_READ)}
 
+    @reads_standby
     @returns(200, tags=[listed_tag], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         query, owner = self.read_query(), workspace_of(request)
         has_range = bool(query.keys() & _RANGE)
         if has_range:
             require_scope(owner, Scope.ANALYTICS_READ)
-        if query["with_clicks"]:
-            self.request_stack.enter_context(costly_call(caller_of(request).id))
         window = self.window(query)
-        page = list_tags(owner, window, **{name: query[name] for name in _OF_LIST})
+        # Not until the end of the request: the action may be repeated.
+        with costly_call(caller_of(request).id) if query["with_clicks"] else nullcontext():
+            page = list_tags(owner, window, **{name: query[name] for name in _OF_LIST})
         tags = [shown_tag(row) for row in page.rows]
         if has_range:
             requested = requested_range(with_start(query))

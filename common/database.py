@@ -134,6 +134,21 @@ def _fetch(query: str, values: Any) -> list[tuple[Any, ...]]:
         return rows
 
 
+def fetch_with(limits: str, query: str, values: Any = None, *, seconds: float = 0.0) -> list[tuple[Any, ...]]:
+    """Return the rows of such a query, in a transaction that begins with these settings.
+
+    ``seconds``: how long they let a statement take, if it is longer than usual.
+    """
+    try:
+        with extend_response_timeout(seconds), transaction.atomic(using=alias()):
+            execute(limits)
+            return _fetch(query, values)
+    except Error as error:
+        if not repeats_on_primary(error):
+            raise
+        return fetch_with(limits, query, values, seconds=seconds)
+
+
 def execute(statement: str, values: Any = None) -> int:
     """Run a statement that the ORM cannot express, and return the number of its rows."""
     with connections[alias()].cursor() as cursor:
@@ -174,8 +189,9 @@ def read_first(query: Callable[[], Result]) -> Result:
 @contextmanager
 def extend_response_timeout(seconds: float) -> Iterator[None]:
     """Raise the client's statement timeout for a slow request. The caller sets the server's own timeout."""
-    connection.ensure_connection()
-    bounded = connection.connection
+    current = connections[alias()]
+    current.ensure_connection()
+    bounded = current.connection
     if not isinstance(bounded, BoundedConnection):
         yield
         return

@@ -1,4 +1,4 @@
-"""A second database for reads: standbys that answer reports (REPORTS_DATABASE_URL).
+"""A second database for reads: standbys that answer reports and lists (REPORTS_DATABASE_URL).
 
 Inside `reading`, the ORM (by `Router`) and the functions of `common.database` read from there. The primary is used by
 whatever uses ``django.db.connection`` itself, by each write of the ORM, and by `on_primary`. Sessions are read-only.
@@ -41,7 +41,7 @@ def reading(current: Reading) -> Iterator[None]:
 
 
 def on_primary(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Decorator of functions that write, or must not read what lags behind, although a report calls them."""
+    """Decorator of functions that write, or must not read what lags behind, although a report or a list calls them."""
 
     @wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Result:

@@ -522,9 +522,9 @@ class OwnerTotals(models.Model):
     The totals are spread over slots to prevent lock contention: requests write slots 0 to 7, drainers slots 8 to 15.
     The sum over an owner's slots is exact; a single slot may be negative. Triggers maintain the totals.
 
-    ``changes`` counts the insertions, deletions and updates of the owner's rows in ``links_searchable``, and the rows
-    that move here from another owner. A row that moves to another owner only decreases ``links``. While both sums stay
-    the same, every count of these rows is still valid.
+    ``changes`` counts the insertions, deletions and updates of the owner's rows in ``links_searchable``, updates of
+    links that the history does not record, and the rows that move here from another owner. A row that moves to another
+    owner only decreases ``links``. While both sums stay the same, every count of these rows is still valid.
     """
 
     pk = models.CompositePrimaryKey("owner", "slot")

@@ -1,12 +1,12 @@
-"""Which reports a standby may answer: one that has all that the workspace has changed, and lags little.
+"""Which reports and lists a standby may answer: one that has all that the workspace has changed, and lags little.
 
-The primary is asked before each report, as it knows what any host has changed: for its position in the log, the
-number of changes of the workspace's links (`OwnerTotals`), and whether the history has a change of the last minutes. A
-standby answers if it has replayed the log up to that position. Otherwise it may lag by REPORTS_MAX_LAG_SECONDS, but
-only for a workspace without recent changes in the history and with the same number of changes of links. So nobody
-misses an own change, and others' clicks appear as late as the standby lags.
+The primary is asked before each of them, as it knows what any host has changed: for its position in the log, the
+number of changes of the workspace's links (`OwnerTotals`), and whether the history of the workspace or of the caller's
+account (lists name creators) has a change of the last minutes. A standby answers if it has replayed the log up to that
+position. Otherwise it may lag by REPORTS_MAX_LAG_SECONDS, but only without such a change, and with the same number.
+So nobody misses an own change; others' clicks and operators' bans appear as late as the standby lags.
 
-Lists and totals of links are read from the primary: they cost less than asking.
+The primary answers lists of what the history lacks, such as views, and short ones, which cost less than asking.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from django.db import Error, ProgrammingError, connections
 from django.http.response import StreamingHttpResponse
 from rest_framework.request import Request
 
-from accounts.callers import workspace_of
+from accounts.callers import caller_of, workspace_of
 from common.database import prepared_cursor
 from common.host import primary
-from common.host.metrics import count_report
+from common.host.metrics import count_standby_read
 from common.reports_database import ALIAS, Reading, reading, repeats_on_primary
 
 # The header of a response from a standby: by how many seconds that lagged behind when it was asked.
@@ -37,9 +37,11 @@ FAILURE_SECONDS, LAG_SECONDS = 10.0, 1.0
 _RECENT = "5 minutes"
 
 _WANTED = f"""
-SELECT pg_current_wal_flush_lsn()::text, clock_timestamp(), {{changes}}, coalesce((
+SELECT pg_current_wal_flush_lsn()::text, clock_timestamp(), {{changes}}, coalesce(greatest((
     SELECT changed_at FROM accounts_change WHERE owner_id = %(owner)s ORDER BY id DESC LIMIT 1
-) > statement_timestamp() - interval '{_RECENT}', false)
+), (
+    SELECT changed_at FROM accounts_change WHERE owner_id = %(caller)s ORDER BY id DESC LIMIT 1
+)) > statement_timestamp() - interval '{_RECENT}', false)
 """  # noqa: S608 # composed of constants
 _CHANGES = "(SELECT coalesce(sum(changes), 0)::bigint FROM links_ownertotals WHERE owner_id = %(owner)s)"
 _STATE = """
@@ -84,9 +86,9 @@ def reads_standby(action: Callable[..., Any]) -> Callable[..., Any]:
     def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
         if not settings.REPORTS_DATABASE_URL or request.method not in ("GET", "HEAD"):
             return action(view, request, *args, **kwargs)
-        chosen = _choose(workspace_of(request).pk)
+        chosen = _choose(workspace_of(request).pk, caller_of(request).id)
         if chosen is None:
-            count_report("primary")
+            count_standby_read("primary")
             return action(view, request, *args, **kwargs)
         wanted, lag = chosen
         current = Reading()
@@ -99,9 +101,9 @@ def reads_standby(action: Callable[..., Any]) -> Callable[..., Any]:
                 _note_failure(error)
                 response = action(view, request, *args, **kwargs)
         if current.is_over:
-            count_report("primary")
+            count_standby_read("primary")
             return response
-        count_report("standby")
+        count_standby_read("standby")
         response[LAG] = f"{lag:.3f}"
         if isinstance(response, StreamingHttpResponse):
             response.streaming_content = _continued(iter(response), wanted, current)
@@ -123,13 +125,13 @@ def _continued(chunks: Iterator[bytes], wanted: Wanted, current: Reading) -> Ite
         yield chunk
 
 
-def _choose(owner: int) -> tuple[Wanted, float] | None:
+def _choose(owner: int, caller: int) -> tuple[Wanted, float] | None:
     """The state of the primary, and by how many seconds a standby lags that may answer. None: none may."""
     if time.monotonic() < _standby.not_before:
         return None
     try:
         with prepared_cursor() as cursor:
-            cursor.execute(_WANTED.format(changes=_CHANGES), {"owner": owner})
+            cursor.execute(_WANTED.format(changes=_CHANGES), {"owner": owner, "caller": caller})
             wanted = Wanted(owner, *cursor.fetchone())
     except ProgrammingError as error:
         # The role may not ask for the position, as every role may by default.
@@ -169,4 +171,4 @@ def _note_failure(reason: object) -> None:
     _standby.not_before = time.monotonic() + FAILURE_SECONDS
     if not _standby.has_failed:
         _standby.has_failed = True
-        log.warning("The primary answers reports: %s", str(reason).strip().partition("\n")[0])
+        log.warning("The primary answers reports and lists: %s", str(reason).strip().partition("\n")[0])

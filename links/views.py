@@ -52,6 +52,7 @@ from links.serializers import (
     UpdateViewSerializer,
     UpsertLinkSerializer,
 )
+from links.standby_reads import reads_standby
 
 # What replaces the status and the message of a creation.
 FOUND = {"http_status": 200, "message": "A URL with these values exists already."}
@@ -84,6 +85,7 @@ class LinkViewSet(ApiViewSet):
         "upsert": UpsertLinkSerializer,
     }
 
+    @reads_standby
     @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
@@ -211,6 +213,7 @@ class LinkViewSet(ApiViewSet):
         return values, representations.version_of(link, url)
 
     @action(detail=False)
+    @reads_standby
     @returns(200, fields=representations.COUNT)
     def count(self, request: Request) -> dict[str, Any]:
         query = self.read_query()
@@ -224,6 +227,7 @@ class LinkViewSet(ApiViewSet):
         return representations.counted_links(counted)
 
     @action(detail=False)
+    @reads_standby
     @returns(200, stats=representations.overview, beside=FIGURES)
     def stats(self, request: Request) -> dict[str, Any]:
         workspace = workspace_of(request)
@@ -287,6 +291,7 @@ class LinkHistoryViewSet(ApiViewSet):
     }
 
     @action(detail=False)
+    @reads_standby
     @returns(200, urls=[representations.restorable_link], pagination=PAGINATION)
     def deleted(self, request: Request) -> dict[str, Any]:
         window = self.window(self.read_query())

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError
 
 from accounts.admission import costly_report
-from common.database import execute, fetch
+from common.database import fetch, fetch_with
 from common.errors import Unavailable
-from common.reports_database import alias, repeats_on_primary
 
 FEWER = "or fewer links by tags, domainId, creator or urlIds"
 _CANCELED = "57014"
@@ -30,14 +29,8 @@ def admit(workspace: int, *, is_costly: bool, is_public: bool = False) -> Abstra
 def fetch_bounded(text: str, values: Mapping[str, Any], limits: str = "") -> list[tuple[Any, ...]]:
     """The rows of a query of a report, with these settings. Raises ReportTooSlow after the statement timeout."""
     try:
-        if not limits:
-            return fetch(text, values)
-        with transaction.atomic(using=alias()):
-            execute(limits)
-            return fetch(text, values)
+        return fetch_with(limits, text, values) if limits else fetch(text, values)
     except OperationalError as error:
-        if repeats_on_primary(error):
-            return fetch_bounded(text, values, limits)
         if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
             raise
         raise ReportTooSlow from None

@@ -95,7 +95,7 @@ _DATABASE_ERRORS = Counter(
 )
 _REPORTS = Counter(
     "shortener_reports",
-    "Reports that a standby could answer, by the server that did",
+    "Reports, exports and lists that a standby could answer, by the server that did",
     ["server"],
     registry=REGISTRY,
 )
@@ -199,7 +199,7 @@ def count_database_error(operation: str) -> None:
 
 
 @_never_raises
-def count_report(server: str) -> None:
+def count_standby_read(server: str) -> None:
     """``server`` is ``standby`` or ``primary``."""
     _REPORTS.labels(server).inc()
 

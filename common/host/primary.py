@@ -135,7 +135,7 @@ def note_no_standby() -> None:
 
 
 def note_lag(seconds: float) -> None:
-    """Record by how much the standby that answers reports lags behind."""
+    """Record by how much the standby that answers reports and lists lags behind."""
     state.mapped().servers[LAG] = int(seconds * 1e6)
 
 

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.db import transaction
-
 from accounts.models import Workspace
-from common.database import execute, extend_response_timeout, fetch
+from common.database import fetch, fetch_with
 from common.errors import NotFound
 from common.pages import Page, Window, page_of
 from links.selectors import tag_key
@@ -138,7 +136,7 @@ def _spelled(key: str, tags: Iterable[str]) -> str:
 def _with_clicks(owner: Workspace, rows: list[TagRow]) -> list[TagRow]:
     if not rows:
         return rows
-    with extend_response_timeout(CLICKS_SECONDS), transaction.atomic():
-        execute(f"SET LOCAL statement_timeout = '{CLICKS_SECONDS}s'")
-        clicks = dict(fetch(_CLICKS, {"owner": owner.pk, "keys": [row.key for row in rows]}))
+    limits = f"SET LOCAL statement_timeout = '{CLICKS_SECONDS}s'"
+    values = {"owner": owner.pk, "keys": [row.key for row in rows]}
+    clicks = dict(fetch_with(limits, _CLICKS, values, seconds=CLICKS_SECONDS))
     return [row._replace(clicks=clicks.get(row.key, 0)) for row in rows]

@@ -57,14 +57,14 @@ DATABASE_URL = database.text(
 REPORTS_DATABASE_URL = database.text(
     "REPORTS_DATABASE_URL",
     "",
-    "Standbys of this database, which answer reports and exports.",
+    "Standbys of this database, which answer reports, lists and exports.",
     values="postgres:// URL",
     shown="the primary",
 )
 REPORTS_MAX_LAG_SECONDS = database.integer(
     "REPORTS_MAX_LAG_SECONDS",
     1,
-    "Longest lag of a standby that answers reports. Your own changes are never missing.",
+    "Longest lag of a standby that answers them. Your own changes are never missing.",
     minimum=1,
     # `links.standby_reads` looks back for changes of the last five minutes.
     maximum=240,

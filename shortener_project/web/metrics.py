@@ -154,7 +154,7 @@ def _servers() -> Iterator[Metric]:
     )
     yield GaugeMetricFamily(
         "shortener_reports_lag_seconds",
-        "By how much the standby of REPORTS_DATABASE_URL lagged behind when it was last asked for a report",
+        "By how much the standby of REPORTS_DATABASE_URL lagged behind when it was last asked",
         value=primary.lag_seconds(),
     )
     yield GaugeMetricFamily(

@@ -47,7 +47,7 @@ def exported(db: None, monkeypatch: pytest.MonkeyPatch) -> bytes:
     metrics.observe_api_request("/api/urls", 200, 0.01)
     metrics.count_database_error("api")
     metrics.count_restart("listener", "died")
-    metrics.count_report("standby")
+    metrics.count_standby_read("standby")
     monkeypatch.setattr(vitals, "_of_all", {"listener": vitals.Vitals()})
     prometheus = Client(headers={"host": "127.0.0.1"})
     prometheus.defaults[INTERNAL] = True

@@ -182,6 +182,7 @@ BEGIN
             ELSE former -> named.columns[1] <> changed -> named.columns[1]
         END;
         IF after IS NULL THEN
+            PERFORM set_config('history.has_unrecorded', 'on', true);
             RETURN NULL;
         END IF;
     END IF;

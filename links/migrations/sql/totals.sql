@@ -134,6 +134,9 @@ BEGIN
                 )
             FROM old_rows
             UNION ALL SELECT owner_id, link_id, 0, 0, 0, 0, 1, 0 FROM searchable
+            -- What the history does not record, such as a new updated_at alone: each change is in either.
+            UNION ALL SELECT owner_id, id, 0, 0, 0, 0, 1, 0 FROM new_rows
+            WHERE current_setting('history.has_unrecorded', true) = 'on'
         ) rows
         GROUP BY 1, 2
     )
