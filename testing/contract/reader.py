@@ -82,7 +82,7 @@ class Reader:
 
     @cached_property
     def link(self) -> dict[str, Any]:
-        body = {"originalUrl": "https://example.com/page", "tags": ["sale"]}
+        body = {"originalUrl": "https://example.com/page", "tags": ["sale", "old"]}
         return self._made("/api/urls", "url", body)
 
     @cached_property
@@ -110,7 +110,7 @@ class Reader:
 
     @cached_property
     def tag_change(self) -> str:
-        return self.api.delete(f"/api/tags/{self.name}").json()["data"]["change"]["_id"]
+        return self.api.delete(f"/api/tags/{self.link['tags'][1]}").json()["data"]["change"]["_id"]
 
     @cached_property
     def share(self) -> str:
