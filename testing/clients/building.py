@@ -46,41 +46,35 @@ def make(folder: Path) -> Path:
     return copy / "clients"
 
 
-def command_to_install(client: str) -> str:
-    """The command in the README of the clients."""
-    [command] = re.findall(rf"^\| \[{client}\].*\| `(.*)` \|$", (CLIENTS / "README.md").read_text(), re.M)
-    return command
-
-
 def install(client: str, clients: Path, folder: Path) -> Path:
-    """Install the client from ``clients`` by the command of its README. Returns the folder of its programs.
+    """Install the client from ``clients`` in the ``folder``, by the command in the README of the clients."""
+    [command] = re.findall(rf"^\| \[{client}\].*\| `(.*)` \|$", (CLIENTS / "README.md").read_text(), re.M)
+    if client == "python":
+        uv = [_BIN / "uv", "venv", "--quiet", "--seed", "--python", sys.executable, folder]
+        subprocess.run(uv, check=True)
+    folder.mkdir(exist_ok=True)
+    (folder / "clients").symlink_to(clients)
+    return run_installation(command, folder)
 
-    Everything goes into the ``folder``: an environment of Python, what pipx has, or ``node_modules``.
-    """
+
+def run_installation(command: str, folder: Path, **variables: str) -> Path:
+    """Run a command of pip, pipx or npm: everything goes into the ``folder``. Returns the folder of programs."""
     programs = folder / "bin"
     environment = {
         **os.environ,
         "PATH": f"{programs}:{_BIN}:{os.environ['PATH']}",
         "HOME": str(folder),
+        # What earlier runs have downloaded.
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+        "PIPX_HOME": f"{folder}/pipx",
+        "PIPX_BIN_DIR": str(programs),
+        "PIPX_DEFAULT_BACKEND": "uv",
         # Of npm: nothing but the package.
         **{f"npm_config_{name}": "false" for name in ("audit", "fund", "update_notifier")},
+        **variables,
     }
-    command = command_to_install(client)
-    if client == "cli":
-        command = f"uvx --quiet {command.replace('pipx', _PIPX, 1)}"
-        environment |= {
-            "PIPX_HOME": f"{folder}/pipx",
-            "PIPX_BIN_DIR": str(programs),
-            "PIPX_DEFAULT_BACKEND": "uv",
-        }
-    elif client == "python":
-        subprocess.run(
-            [_BIN / "uv", "venv", "--quiet", "--seed", "--python", sys.executable, folder], check=True
-        )
-    folder.mkdir(exist_ok=True)
-    (folder / "clients").symlink_to(clients)
     done = subprocess.run(
-        ["/bin/sh", "-ec", command],
+        ["/bin/sh", "-ec", re.sub(r"^pipx ", f"uvx --quiet {_PIPX} ", command)],
         cwd=folder,
         env=environment,
         capture_output=True,
