@@ -44,7 +44,7 @@ def _run(folder: Path, examples: int, seed: int, paths: str) -> bool:
     try:
         service.start()
         started = time.monotonic()
-        verdict = fuzz(service, folder, examples=examples, seed=seed, workers=2, paths=paths)
+        verdict = fuzz(service, folder, examples=examples, seed=seed, paths=paths)
         seconds = time.monotonic() - started
     finally:
         service.end()

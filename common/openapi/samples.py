@@ -79,8 +79,7 @@ def _request(path: str, method: str, operation: Mapping[str, Any]) -> tuple[_Req
         example = next(iter(content["examples"].values()))
         replaced = re.findall(r"Replace `(\w+)` with (.*?)\.(?= Replace|$)", example.get("description", ""))
         body = _with_variables(example["value"], {name for name, _ in replaced})
-        # A list gets one entry.
-        variables |= {_of_entry(name): meaning.removeprefix("a list with ") for name, meaning in replaced}
+        variables |= {variable_of(name): meaning.removeprefix("a list with ") for name, meaning in replaced}
         headers["Content-Type"] = "application/json"
     success = next(response for status, response in operation["responses"].items() if status < "300")
     is_file = next(iter(success.get("content", {})), None) != "application/json"
@@ -91,7 +90,8 @@ def _variable(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("_")).upper()
 
 
-def _of_entry(name: str) -> str:
+def variable_of(name: str) -> str:
+    """The variable for a placeholder; a list gets one entry."""
     return _variable(name).removesuffix("S")
 
 
@@ -105,7 +105,7 @@ def _with_variables(value: Any, names: set[str]) -> Any:
 
 
 def _placeholder(name: str, value: Any) -> Any:
-    variable = _Variable(_of_entry(name))
+    variable = _Variable(variable_of(name))
     return [variable] if isinstance(value, list) else variable
 
 

@@ -1,4 +1,4 @@
-"""The program ``shorten``, installed from its folder into an environment of its own."""
+"""The program ``shorten``."""
 
 from __future__ import annotations
 
@@ -7,25 +7,10 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from testing.clients.building import CLIENTS
 from testing.polling import DEADLINE, eventually
-from testing.programs import skip_or_fail
-
-
-def install(folder: Path) -> Path:
-    """As pipx does: the package and what it needs, within the bounds of its pyproject.toml. Returns the program."""
-    uv = Path(sys.executable).parent / "uv"
-    environment = folder / "environment"
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, environment], check=True)
-    command = [uv, "pip", "install", "--quiet", "--python", environment / "bin/python", CLIENTS / "cli"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        skip_or_fail(f"PyPI does not deliver what the CLI needs: {done.stderr}")
-    return environment / "bin/shorten"
 
 
 class Done(NamedTuple):

@@ -2,10 +2,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
-const [, , url, apiKey] = process.argv;
-const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-  requestInit: { headers: { Authorization: `Bearer ${apiKey}` } },
-});
+const { url, headers } = JSON.parse(process.argv[2]);
+const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
 const client = new Client({ name: "test", version: "1.0.0" });
 await client.connect(transport);
 

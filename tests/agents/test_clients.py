@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from agents.tools import TOOLS
 from testing.agents import FORMER, MODERN
 from testing.nodejs import node, node_modules
 from testing.service.fixtures import make_service as make_service
-from testing.service.running import Service
+from testing.service.running import REPOSITORY, Service
 
 pytestmark = pytest.mark.slow
 
@@ -26,12 +27,21 @@ MakeService = Callable[..., Service]
 NODE_CLIENT = Path(__file__).with_name("client.mjs")
 
 
-async def use(url: str, api_key: str, mode: str) -> dict[str, Any]:
+def configured(service: Service, api_key: str) -> dict[str, Any]:
+    """The server in the configuration of the guide, with the address of this service and this key."""
+    guide = (REPOSITORY / "docs/guide.md").read_text()
+    [text] = re.findall(r'^    (\{"mcpServers": .*?\n\n)', guide, re.M | re.S)
+    text = text.replace("http://127.0.0.1:8000", service.url).replace("sl_key_…", api_key)
+    [server] = json.loads(text)["mcpServers"].values()
+    assert server.pop("type") == "http"
+    return server
+
+
+async def use(url: str, headers: dict[str, str], mode: str) -> dict[str, Any]:
     """What a program does: connect, list the tools, and use some."""
-    headers = {"Authorization": f"Bearer {api_key}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
         tools = (await client.list_tools()).tools
         created = await client.call_tool("create_link", {"originalUrl": "https://example.com/"})
@@ -69,15 +79,15 @@ def test_clients_of_both_revisions_use_the_tools(
 ) -> None:
     service = make_service(**lane)
     service.start()
-    api_key = service.owner.api_key
-    assert anyio.run(use, service.url, api_key, "auto") == used(MODERN)
-    assert anyio.run(use, service.url, api_key, "legacy") == used(FORMER)
+    server = configured(service, service.owner.api_key)
+    assert anyio.run(use, *server.values(), "auto") == used(MODERN)
+    assert anyio.run(use, *server.values(), "legacy") == used(FORMER)
 
     # The last release of the client before the current revision. It finds its packages beside the script.
     script = tmp_path / NODE_CLIENT.name
     script.write_text(NODE_CLIENT.read_text())
     (tmp_path / "node_modules").symlink_to(node_modules())
-    result = node(script, service.url, api_key, cwd=tmp_path)
+    result = node(script, json.dumps(server), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == used(FORMER)
 
@@ -88,4 +98,4 @@ def test_a_client_without_a_valid_key_is_told_why(make_service: MakeService) -> 
     with pytest.RaisesGroup(
         pytest.RaisesExc(MCPError, match=r"The API key is not valid\."), flatten_subgroups=True
     ):
-        anyio.run(use, service.url, "sl_live_" + "0" * 38, "auto")
+        anyio.run(use, *configured(service, "sl_live_" + "0" * 38).values(), "auto")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -9,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from clients.generate.description import Operation, read
-from testing.clients.building import compile_typescript, generate, samples
-from testing.clients.command_line import Shorten, install
+from testing.clients.building import CLIENTS, compile_typescript, install, make, samples
+from testing.clients.command_line import Shorten
 from testing.clients.drivers import SORTS, Driver, driver
 from testing.service.hosts import started
 from testing.service.limits import LONG_TIMEOUTS
@@ -57,16 +58,17 @@ def operations(described: dict[str, Any]) -> dict[str, Operation]:
 
 
 @pytest.fixture(scope="session")
-def clients(described: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the folder ``clients``, with the generated code."""
-    return generate(json.dumps(described), tmp_path_factory.mktemp("clients"))
+def clients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the folder ``clients`` after `make clients`, which all workers share."""
+    folder = tmp_path_factory.getbasetemp()
+    return make((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "made")
 
 
 @pytest.fixture(scope="session")
 def typescript(clients: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled drivers and sample.js of the README, which can import the compiled client."""
     folder = tmp_path_factory.mktemp("typescript")
-    sample = clients / "sample.ts"
+    sample = tmp_path_factory.mktemp("sample") / "sample.ts"
     [text] = samples("typescript", "ts")
     sample.write_text(text)
     compile_typescript(clients, folder, *sorted(DRIVERS.glob("*.ts")), sample)
@@ -92,7 +94,7 @@ def drive(
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The installed program ``shorten``."""
-    return install(tmp_path_factory.mktemp("cli"))
+    return install("cli", CLIENTS, tmp_path_factory.mktemp("cli")) / "shorten"
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from testing.clients import firefox
-from testing.clients.extension import build, installed
+from testing.clients.extension import installed, with_access
 from testing.pages.browser import another_site
 from testing.polling import DEADLINE, eventually
 from testing.service.running import Service
@@ -21,8 +21,8 @@ def test_chromium_shortens_copies_and_draws_the_tab_at_hand(
     clients: Path, service: Service, account: Account, tmp_path: Path
 ) -> None:
     expect.set_options(timeout=1000 * DEADLINE)
-    folder = build(clients, ["localhost", "127.0.0.1"])
-    with another_site("Spring sale") as site, installed(folder, tmp_path) as extension:
+    folder = with_access(clients, tmp_path / "extension", ["localhost", "127.0.0.1"])
+    with another_site("Spring sale") as site, installed(folder, tmp_path / "profile") as extension:
         options, popup, tab = (extension.context.new_page() for _ in range(3))
         options.goto(extension.address("options.html"))
         options.get_by_label("Address of the service").fill(f"http://localhost:{service.port}/")
@@ -60,7 +60,7 @@ def test_chromium_shortens_copies_and_draws_the_tab_at_hand(
 
 
 def test_firefox_does_the_same(clients: Path, service: Service, account: Account, tmp_path: Path) -> None:
-    folder = build(clients, ["localhost", "127.0.0.1"])
+    folder = with_access(clients, tmp_path / "extension", ["localhost", "127.0.0.1"])
     with another_site("Spring sale") as site, firefox.running(folder, tmp_path / "profile") as browser:
         options, popup, tab = (browser.new_tab() for _ in range(3))
         browser.choose(options)

@@ -1,4 +1,4 @@
-"""The samples of the READMEs are strictly typed and work as they are."""
+"""The clients are installed as the READMEs say, and their samples are strictly typed and work as they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testing.clients.building import samples
+from testing.clients.building import install, samples
 from testing.clients.command_line import Shorten
 from testing.nodejs import node
 from testing.service.running import REPOSITORY, Service
@@ -35,11 +35,13 @@ def test_samples_in_python(clients: Path, service: Service, account: Account, tm
     names = ["first.py", "second.py"]
     for name, sample in zip(names, samples("python", "python"), strict=True):
         (tmp_path / name).write_text(sample)
-    source = clients / "python/src"
+    python = install("python", clients, tmp_path / "environment") / "python"
+    source = clients / "python/src/shortener_client"
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", CACHE]
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", CACHE, source / "shortener_client", *names],
+        [*mypy, source, *names],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "MYPYPATH": str(source)},
+        env={"PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
         check=False,
@@ -49,9 +51,9 @@ def test_samples_in_python(clients: Path, service: Service, account: Account, tm
     printed = []
     for name in names:
         done = subprocess.run(
-            [sys.executable, "-W", "error", name],
+            [python, "-W", "error", name],
             cwd=tmp_path,
-            env={**environment(service, account), "PYTHONPATH": str(source)},
+            env=environment(service, account),
             capture_output=True,
             text=True,
             check=False,

@@ -29,9 +29,11 @@ from clients.recipes import slack_command
 from links.models import Link
 from testing.accounts.issuers import Issuer, rsa_key
 from testing.cases import for_each
+from testing.clients.building import run_installation
 from testing.nodejs import node
+from testing.service.running import REPOSITORY
 
-RECIPES = Path(__file__).parents[2] / "clients/recipes"
+RECIPES = REPOSITORY / "clients/recipes"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
@@ -51,10 +53,18 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 def test_a_job_of_github_applies_its_file_with_its_own_token(
-    live_server: LiveServer, alice: NewAccount, program: Path, tmp_path: Path
+    live_server: LiveServer, alice: NewAccount, tmp_path: Path
 ) -> None:
     [job] = yaml.safe_load((RECIPES / "github-actions.yml").read_text())["jobs"].values()
-    [apply] = [step["run"] for step in job["steps"] if step.get("name") == "Apply"]
+    installation, apply = [step["run"] for step in job["steps"] if "run" in step]
+    # The last commit of this repository, under the address in the recipe.
+    programs = run_installation(
+        installation,
+        tmp_path,
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0=f"url.file://{REPOSITORY}.insteadOf",
+        GIT_CONFIG_VALUE_0="https://git.example.com/shortener.git",
+    )
     issuer = Issuer("https://token.actions.githubusercontent.com", {"a": rsa_key()})
     create_issuer(
         workspace=alice.workspace,
@@ -83,7 +93,7 @@ def test_a_job_of_github_applies_its_file_with_its_own_token(
             ["bash", "-e", "-o", "pipefail", "-c", apply],
             cwd=tmp_path,
             env={
-                "PATH": f"{program.parent}:{os.environ['PATH']}",
+                "PATH": f"{programs}:{os.environ['PATH']}",
                 "HOME": str(tmp_path),
                 "SHORTENER_URL": live_server.url,
                 "SHORTENER_WORKSPACE": str(alice.workspace.public_id),

@@ -84,7 +84,8 @@ def python(clients: Path, set_up: dict[str, str], tmp_path: Path) -> Run:
 
 @pytest.fixture
 def typescript_samples(clients: Path, set_up: dict[str, str], tmp_path: Path) -> Run:
-    names = [clients / f"task{task}.ts" for task in range(len(TASKS))]
+    (tmp_path / "source").mkdir()
+    names = [tmp_path / f"source/task{task}.ts" for task in range(len(TASKS))]
     for task, name in enumerate(names):
         name.write_text(f"declare const ID: string;\n{TYPESCRIPT}{sample_of(task, 'typescript')}")
     compile_typescript(clients, tmp_path, *names)

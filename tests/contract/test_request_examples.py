@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.rights import Role
-from accounts.services import NewAccount
 from accounts.token_issuers import services
-from accounts.token_issuers.services import create_issuer
-from testing.accounts.accounts import PASSWORD, account
-from testing.accounts.keys import scoped_key
-from testing.accounts.workspaces import add_member, team
+from common.openapi.samples import variable_of
 from testing.contract.description import described as described
+from testing.contract.reader import Reader
 
 # Values that only the reader knows, by the name of the field or path parameter.
 Placeholders = dict[str, Any]
@@ -53,107 +49,40 @@ def request_examples(described: dict[str, Any]) -> Iterator[Example]:
 
 def replaced(value: Any, placeholders: Placeholders) -> Any:
     if isinstance(value, dict):
-        return {
-            key: placeholders[key] if key in placeholders else replaced(item, placeholders)
-            for key, item in value.items()
-        }
+        return {key: own(key, item, placeholders) for key, item in value.items()}
     return [replaced(item, placeholders) for item in value] if isinstance(value, list) else value
 
 
-@pytest.fixture
-def own_values(
-    alice: NewAccount,
-    api: APIClient,
-    anonymous: APIClient,
-    make_link: Callable[..., dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[Example], Placeholders]:
-    """Creates a link for each example, and returns the values for its path and placeholders."""
-    credentials = {"email": alice.user.email, "password": PASSWORD}
-    tokens = anonymous.post("/api/auth/login", credentials).json()
-    domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]
-    workspace = team(alice)
-    member = add_member(workspace, account("member@example.com"), Role.VIEWER)
-    key = scoped_key(alice.workspace, alice.user).key
+def own(key: str, value: Any, placeholders: Placeholders) -> Any:
+    if key not in placeholders:
+        return replaced(value, placeholders)
+    return [placeholders[key]] if isinstance(value, list) else placeholders[key]
+
+
+def own_path(reader: Reader, path: str) -> str:
+    return re.sub(r"\{(\w+)\}", lambda name: reader.value(path, variable_of(name[1])), path)
+
+
+def client_for(reader: Reader, security: list[dict[str, list[str]]]) -> APIClient:
+    if security == [{"bearerAuth": []}]:
+        return reader.bearer
+    assert security == [] or {"ApiKeyAuth": []} in security
+    return reader.api if security else APIClient(headers={"host": "sho.rt"})
+
+
+@pytest.mark.django_db
+def test_every_request_example_succeeds(described: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "fetch_keys", lambda issuer: [])
-    issuer = create_issuer(
-        workspace=alice.workspace,
-        creator=alice.user,
-        name="Deploy",
-        scopes=["urls:read"],
-        issuer="https://issuer.example",
-        audience="https://sho.rt",
-        subject="repo:acme/site:*",
-    )
-    view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
-    template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]
-
-    design = api.post("/api/qr-designs", {"name": "Flyers"}).json()["data"]["design"]["_id"]
-
-    shared = api.post("/api/analytics/shares", {"urlId": make_link()["_id"]}).json()["data"]["share"]["_id"]
-
-    body = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/"}
-    webhook = api.post("/api/webhooks", body).json()["data"]["webhook"]["_id"]
-
-    def create(example: Example) -> Placeholders:
-        link = make_link(tags=["sale"])["_id"]
-        return {
-            "name": "sale",
-            **credentials,
-            "currentPassword": PASSWORD,
-            "refreshToken": tokens["refreshToken"],
-            "urlId": link,
-            "_id": link,
-            "ids": [link],
-            "urlIds": [link],
-            "id": {
-                "domains": domain["_id"],
-                "workspaces": str(workspace.public_id),
-                "keys": str(key.public_id),
-                "token-issuers": str(issuer.public_id),
-                "views": view["_id"],
-                "utm-templates": template["_id"],
-                "qr-designs": design,
-                "analytics": shared,
-                "webhooks": webhook,
-            }.get(example.path.split("/")[2], link),
-            "memberId": str(member.user.public_id),
-            "workspaceId": str(workspace.public_id),
-        }
-
-    return create
-
-
-@pytest.fixture
-def send(
-    api: APIClient, bearer: APIClient, anonymous: APIClient
-) -> Callable[[Example, Any, Placeholders], Any]:
-    def request(example: Example, body: Any, values: Placeholders) -> Any:
-        if example.security == [{"bearerAuth": []}]:
-            client = bearer
-        else:
-            client = api if {"ApiKeyAuth": []} in example.security else anonymous
-            assert client is api or example.security == []
-        return getattr(client, example.method)(example.path.format(**values), body)
-
-    return request
-
-
-def test_every_request_example_succeeds(
-    described: dict[str, Any],
-    own_values: Callable[[Example], Placeholders],
-    send: Callable[[Example, Any, Placeholders], Any],
-) -> None:
     refused = []
-    # The others need the password and the tokens that this one replaces.
-    examples = sorted(request_examples(described), key=lambda each: each.operation == "changePassword")
+    examples = list(request_examples(described))
     for example in examples:
-        values = own_values(example)
-        placeholders = {name: values[name] for name in example.placeholders}
+        reader = Reader()
+        placeholders = {name: reader.value(example.path, variable_of(name)) for name in example.placeholders}
         body = replaced(example.body, placeholders)
         assert placeholders == {} or body != example.body, example
+        client = client_for(reader, example.security)
 
-        response = send(example, body, values)
+        response = getattr(client, example.method)(own_path(reader, example.path), body)
 
         is_file = response.status_code == 200 and response["Content-Type"] != "application/json"
         if response.status_code not in (200, 201, 202) or (
@@ -191,34 +120,9 @@ def test_no_request_example_has_a_code_a_domain_id_or_a_date_that_passes(describ
             assert name not in str(example.body), example
 
 
-def test_every_query_example_succeeds(
-    alice: NewAccount,
-    api: APIClient,
-    described: dict[str, Any],
-    make_link: Callable[..., dict[str, Any]],
-) -> None:
-    link = make_link(tags=["sale", "old"])["_id"]
-    change = api.delete("/api/tags/old").json()["data"]["change"]["_id"]
-    template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]["_id"]
-    domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
-    qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
-    view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
-    design = api.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
-    share = api.post("/api/analytics/shares", {"urlId": link}).json()["data"]["share"]["_id"]
-    body = {"name": "Shop", "types": ["link.created"], "url": "https://example.com/"}
-    webhook = api.post("/api/webhooks", body).json()["data"]["webhook"]["_id"]
-    own = {
-        "/api/webhooks": webhook,
-        "/api/urls": link,
-        "/api/views": view,
-        "/api/tag-changes": change,
-        "/api/utm-templates": template,
-        "/api/analytics/shares": share,
-        "/api/analytics/{": link,
-        "/api/qr-codes": qr_code,
-        "/api/qr-designs": design,
-        "/api/workspaces": str(team(alice).public_id),
-    }
+@pytest.mark.django_db
+def test_every_query_example_succeeds(described: dict[str, Any]) -> None:
+    reader = Reader()
     sent = 0
     for path, methods in described["paths"].items():
         operation = methods.get("get")
@@ -227,13 +131,12 @@ def test_every_query_example_succeeds(
         parameters = operation.get("parameters", [])
         if any(parameter["in"] == "query" and parameter.get("required") for parameter in parameters):
             continue
-        identifier = next((value for prefix, value in own.items() if path.startswith(prefix)), domain)
         query = {}
         for parameter in parameters:
             schema = parameter["schema"]
             if parameter["in"] == "query" and ("default" in schema or "examples" in schema):
                 query[parameter["name"]] = schema.get("examples", [schema.get("default")])[0]
-        response = api.get(path.format(id=identifier, urlId=identifier, name="sale"), query)
+        response = reader.api.get(own_path(reader, path), query)
         assert response.status_code == 200, (path, query, response.content)
         sent += bool(query)
     assert sent >= 7
