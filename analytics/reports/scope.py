@@ -130,7 +130,9 @@ class Scope(NamedTuple):
         if self.is_rolled:
             return f"SELECT {names} FROM {table} t WHERE t.link_id = %(rollup)s AND {condition}"  # noqa: S608 # constants
         if not self.are_few:
-            of_chosen = "t.link_id IN (SELECT link_id FROM chosen)"
+            # The planner expects few links, unless they are all, and would look each up: the rows in turn by the index.
+            links = "SELECT link_id FROM chosen"
+            of_chosen = f"t.link_id IN ({links})" if self.links == _ALL else f"t.link_id = ANY(ARRAY({links}))"
             return f"SELECT {names} FROM {table} t WHERE {of_chosen} AND {condition}"  # noqa: S608 # constants
         # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.
         return f"""
