@@ -27,9 +27,9 @@ def admit(workspace: int, *, is_costly: bool, is_public: bool = False) -> Abstra
     return costly_report(workspace, is_public=is_public) if is_costly else nullcontext()
 
 
-def expected_rows(*queries: tuple[str, Sequence[Any]]) -> int:
-    """How many rows PostgreSQL expects of queries with these values. It does not run them."""
-    plans = [fetch(f"EXPLAIN (FORMAT JSON) {text}", values) for text, values in queries]
+def expected_rows(queries: Sequence[str], values: Mapping[str, Any]) -> int:
+    """How many rows PostgreSQL expects of all queries with these values. It does not run them."""
+    plans = [fetch(f"EXPLAIN (FORMAT JSON) {text}", values) for text in queries]
     return sum(int(plan[0]["Plan"]["Plan Rows"]) for [[plan]] in plans)
 
 

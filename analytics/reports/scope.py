@@ -16,8 +16,8 @@ from links.key_limits import condition_of
 from links.models import Link
 from links.searches import Filters
 
-# Look up the days of so many links one by one. Of more, read the rows of all links, if these are at most MAX_OF_ALL
-# (which takes 0.7 s), and keep those of the links.
+# Look up the days of so many links one by one. Of more, read the rows of all links, if these and the links are at most
+# MAX_OF_ALL (which takes 0.7 s), and keep those of the links.
 FEW_LINKS = 20_000
 MAX_OF_ALL = 2_000_000
 # A report of more links adds up enough to slow others down.
