@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -24,6 +24,12 @@ class ReportTooSlow(Unavailable):
 def admit(workspace: int, *, is_costly: bool, is_public: bool = False) -> AbstractContextManager[None]:
     """Raises TooManyAtOnce if the workspace, or the public of it, runs too many costly reports."""
     return costly_report(workspace, is_public=is_public) if is_costly else nullcontext()
+
+
+def expected_rows(queries: Sequence[str], values: Mapping[str, Any]) -> int:
+    """How many rows PostgreSQL expects of all queries with these values. It does not run them."""
+    plans = [fetch(f"EXPLAIN (FORMAT JSON) {text}", values) for text in queries]
+    return sum(int(plan[0]["Plan"]["Plan Rows"]) for [[plan]] in plans)
 
 
 def fetch_bounded(text: str, values: Mapping[str, Any], limits: str = "") -> list[tuple[Any, ...]]:

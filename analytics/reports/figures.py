@@ -80,7 +80,6 @@ class Statement(NamedTuple):
     parameters: dict[str, Any]
 
 
-OF_CHOSEN = "link_id IN (SELECT link_id FROM chosen)"
 _STEP = "width_bucket(day, %(steps)s::date[])"
 _OF_DAYS = """
 {chosen}, day AS MATERIALIZED (
@@ -220,7 +219,7 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     others = [_READ, _IMPORTED]
     if parts.read:
-        of_clicks = _IS_OF_ROLLUP if scope.is_rolled else OF_CHOSEN
+        of_clicks = _IS_OF_ROLLUP if scope.is_rolled else scope.of_chosen
         parameters |= edge_parameters(parts.read) | {"cut_days": parts.days, "edge_days": parts.with_clicks}
         in_quarters = [
             scope.rows("analytics_quartertotal", "clicks", in_edge(number))

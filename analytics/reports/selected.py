@@ -19,13 +19,21 @@ from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
-from analytics.reports.costs import FEWER, ReportTooSlow, admit, fetch_bounded
-from analytics.reports.figures import Row, Statement, Wanted, from_rollups, link_days, top_links
+from analytics.reports.costs import FEWER, ReportTooSlow, admit, expected_rows, fetch_bounded
+from analytics.reports.figures import (
+    Row,
+    Statement,
+    Wanted,
+    from_rollups,
+    link_days,
+    parameters_of,
+    top_links,
+)
 from analytics.reports.periods import PartsOfDays, Period, RequestedRange
-from analytics.reports.queries import Breakdown
+from analytics.reports.queries import Breakdown, minute_of
 from analytics.reports.raw import from_raw_clicks
 from analytics.reports.reads import Counts, Value
-from analytics.reports.scope import Scope
+from analytics.reports.scope import MAX_OF_ALL, Scope
 from common.database import fetch
 from common.errors import FieldError, InvalidFields
 
@@ -45,6 +53,10 @@ SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
     SELECT min(day) AS first, max(day) AS last FROM {days} WHERE link_id = chosen.link_id
 ) days
 """
+_DAYS_OF_ALL = "SELECT FROM analytics_daytotal WHERE day BETWEEN %(touched_first)s AND %(touched_last)s"
+_REQUESTS_OF_ALL = (
+    "SELECT FROM analytics_rawclick WHERE minute >= %(first_minute)s AND minute < %(end_minute)s"
+)
 # Days of a roll-up stay when their links have gone.
 _ROLLED_DAYS = "(SELECT link_id, day FROM {days} GROUP BY 1, 2 HAVING sum(clicks) > 0) rolled"
 _FIRST_AND_LAST_QUARTER = """
@@ -172,6 +184,12 @@ def _read(
     scope: Scope, period: Period, query: RequestedRange, clicks: Clicks, wanted: Wanted, *, is_raw: bool
 ) -> tuple[Statement, list[tuple[Any, ...]]]:
     steps = period.steps(query.interval)
+    if not scope.are_few:
+        # With the links themselves: PostgreSQL hashes only as many as fit into memory.
+        texts = [scope.links, _DAYS_OF_ALL, *([_REQUESTS_OF_ALL] if is_raw else [])]
+        values = parameters_of(scope, period, wanted)
+        values["first_minute"], values["end_minute"] = map(minute_of, period.span)
+        scope = scope._replace(reads_others=expected_rows(texts, values) <= MAX_OF_ALL)
     if not is_raw:
         by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
         whole = PartsOfDays(period.edges, [], [], sorted({edge.since.date() for edge in period.edges}))

@@ -283,6 +283,28 @@ def test_links_are_selected_like_those_of_lists(
         assert broken_rules(api.get("/api/analytics", query)) == [rule]
 
 
+def test_reports_of_many_links_are_those_of_few(
+    api: APIClient, strange_api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the rows of all links are read, and those of others left out."""
+    links = [make_link(tags=["a"]), make_link(tags=["a", "b"]), make_link()]
+    links.append(strange_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"])
+    for number, link in enumerate(links, start=1):
+        times = [f"{day(ago)}T{ago:02}:40Z" for ago in (2, 17)]
+        record(link["_id"], [Fact(time, "DE", "Berlin", count=number) for time in times])
+    queries: list[dict[str, str]] = [
+        {"period": "30d", "groupBy": "tag"}, {"period": "7d", "timezone": "Asia/Tokyo"}, {"period": "all"},
+        {"period": "7d", "interval": "hour"}, {"period": "30d", "country": "DE"}, {"groupBy": "weekdayHour"},
+    ]  # fmt: skip
+    reports = []
+    for few, of_all in ((20_000, 0), (0, 0), (0, 1_000)):
+        monkeypatch.setattr("analytics.reports.scope.FEW_LINKS", few)
+        monkeypatch.setattr("analytics.reports.selected.MAX_OF_ALL", of_all)
+        reports.append([read(api, tags="a", **query) for query in queries])
+    assert [report["totalClicks"] for report in reports[0]] == [6, 3, 6, 3, 6, 6]
+    assert reports[0] == reports[1] == reports[2]
+
+
 def test_the_report_of_a_team_selects_by_creator(alice: NewAccount) -> None:
     workspace = team(alice)
     client = token_client_in(workspace, alice.user)
