@@ -175,7 +175,7 @@ _FETCHED_OF_PERIOD = 20_000
 def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     """One page, in two queries: one for the total, one for the rows.
 
-    A text that may be a short URL takes one more query to look it up, and a domain one or two. Counting more than
+    A text that may be a short URL takes one more query to look it up, a status one, and a domain one or two. Counting more than
     ``FETCH_LIMIT`` hits takes one or two more, unless the count is kept.
     """
     sort, forward = SORTS[options.sort_by], DIRECTIONS[options.sort_order][0]
