@@ -178,29 +178,34 @@ def leads_to(destination: Destination) -> Condition:
     return Condition(f"s.link_id IN ({links})", (("destination", destination.href),), are_few=True)
 
 
-def created_by(owner: Workspace, creator: UUID) -> Condition:
-    """Links that an account created."""
+def created_by(owner: Workspace, creator: UUID) -> Condition | None:
+    """Links that an account created. None: all links."""
     # None is no id.
     account = User.objects.filter(public_id=creator).values_list("pk", flat=True).first() or 0
     values: tuple[tuple[str, Any], ...] = (("creator", account),)
     if owner.is_personal and account == owner.pk:
         # A link of a personal workspace without a creator is of the workspace's account.
-        is_creator = _of_link("coalesce(l.creator_id, l.owner_id) = %(creator)s::bigint")
-        return Condition(is_creator, values, rest="creator_id <> %(creator)s::bigint")
+        return _without(owner, "creator_id <> %(creator)s::bigint", values)
     return _indexed(owner, "creator_id = %(creator)s::bigint", values)
 
 
+def with_password(owner: Workspace, *, has_password: bool) -> Condition | None:
+    """Links with a password, or without one. None: all links."""
+    condition = "password IS NOT NULL"
+    return _indexed(owner, condition) if has_password else _without(owner, condition)
+
+
+_SOME = "SELECT EXISTS (SELECT FROM links_link WHERE owner_id = %(owner)s AND {condition})"
 # A join, because NOT IN reads all of them for each link if the planner expects too many.
-_PROTECTED = """
-SELECT FROM links_link l WHERE l.id = s.link_id AND l.owner_id = %(owner)s AND l.password IS NOT NULL
-"""
+_IS_NONE_OF = """NOT EXISTS (
+    SELECT FROM links_link l WHERE l.id = s.link_id AND l.owner_id = %(owner)s AND l.{condition}
+)"""
 
 
-def with_password(owner: Workspace, *, has_password: bool) -> Condition:
-    """Links with a password, or without one."""
-    if has_password:
-        return _indexed(owner, "password IS NOT NULL")
-    return Condition(f"NOT EXISTS ({_PROTECTED})", rest="password IS NOT NULL")
+def _without(owner: Workspace, rest: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition | None:
+    """Links that do not meet ``rest``, for which there is an index. None: all links."""
+    [[are_some]] = fetch(_SOME.format(condition=rest), {**dict(values), "owner": owner.pk})
+    return Condition(_IS_NONE_OF.format(condition=rest), values, rest=rest) if are_some else None
 
 
 def _indexed(owner: Workspace, condition: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition:
@@ -604,14 +609,14 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         filters.tags_mode == ALL and len(tag_keys) > 1,
         excluded,
         filters.health is not None,
-        tuple(_conditions(owner, filters)),
+        tuple(condition for condition in _conditions(owner, filters) if condition is not None),
         banned_links(owner.pk, in_list(None, filters.is_archived)) if filters.statuses else (),
     )
     has_conditions = text or tag_keys or excluded or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
 
 
-def _conditions(owner: Workspace, filters: Filters) -> Iterator[Condition]:
+def _conditions(owner: Workspace, filters: Filters) -> Iterator[Condition | None]:
     if filters.destination is not None:
         yield leads_to(filters.destination)
     if filters.creator is not None:
