@@ -12,8 +12,8 @@ from links.search_index import SEARCH_KEYS
 
 # Of more, a list looks at each link on its way.
 FEW_BANNED = 20_000
-# Of so many of the newest links, 5 % let expect more: the index takes long to collect them.
-_SAMPLE = 500
+# If 5 % of so many at both ends of a list are banned, more are expected: the index takes long to collect them.
+_SAMPLE = 250
 _NAMES = f"({NAMES_IN_URLS}) names"
 _HOST = "split_part(split_part(split_part(split_part(l.destination, '/', 3), '?', 1), '#', 1), ':', 1)"
 # On a row of `links_link l`. Mostly its host decides, else the function, which takes thirty times as long.
@@ -31,19 +31,21 @@ _IS_ROW_BANNED = f"""(
     OR s.content LIKE ANY (ARRAY(SELECT '%%' || name || '%%' FROM {_NAMES}))
         AND (SELECT {_LEADS_TO_BANNED} FROM links_link l WHERE l.id = s.link_id)
 )"""  # noqa: S608 # composed of constants
+_END = """(
+    SELECT {place} AS place, * FROM links_searchable s
+    WHERE owner_id = %(owner)s AND {{listed}} AND (SELECT EXISTS (SELECT FROM bans_ban))
+    ORDER BY created_at {direction}, link_id {direction} LIMIT %(sample)s
+)"""
 # The first row is null if many are expected. Then the other rows are those of bans of single links.
 _BANNED_LINKS = f"""
 WITH sample AS (
     SELECT count(*) FILTER (WHERE {_IS_ROW_BANNED}) AS banned, count(*) AS links FROM (
-        SELECT * FROM links_searchable s
-        WHERE owner_id = %(owner)s AND {{listed}} AND (SELECT EXISTS (SELECT FROM bans_ban))
-        ORDER BY created_at DESC, link_id DESC LIMIT %(sample)s
-    ) s
+        {_END.format(place=1, direction="ASC")} UNION ALL {_END.format(place=2, direction="DESC")}
+    ) s GROUP BY place
 ), many AS MATERIALIZED (
-    SELECT FROM sample
-    WHERE banned > %(sample)s / 20 AND banned * (
+    SELECT FROM sample HAVING min(banned) > %(sample)s / 20 AND min(banned) * (
         SELECT sum(t.links) FROM links_ownertotals t WHERE t.owner_id = %(owner)s
-    ) > %(few)s * links
+    ) > %(few)s * max(links)
 )
 SELECT NULL FROM many
 UNION ALL SELECT DISTINCT link_id FROM (
