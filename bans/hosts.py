@@ -11,6 +11,14 @@ from common.http.urls import InvalidDestination, canonical_destination
 MAX_HOST_LENGTH = 253
 # The database rejects hosts in any other form: a name of at least two A-labels, or an address as in a URL.
 CANONICAL_HOST = r"^(\[[0-9a-f:.]+\]|[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+)$"
+# A query for the names of banned hosts in URLs: each host, and the IPv6 form of an IPv4 address.
+_HEXADECIMAL = "to_hex(256 * split_part(host, '.', {})::bigint + split_part(host, '.', {})::bigint)"
+NAMES_IN_URLS = f"""
+SELECT host AS name FROM bans_ban WHERE host IS NOT NULL
+UNION ALL
+SELECT '[::ffff:' || {_HEXADECIMAL.format(1, 2)} || ':' || {_HEXADECIMAL.format(3, 4)} || ']'
+FROM bans_ban WHERE host ~ '^[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9]+$' AND length(host) <= 15
+"""  # noqa: S608 # constants
 _LABEL = r"[a-z0-9_-]{1,63}"
 _CANONICAL_HOST = re.compile(CANONICAL_HOST)
 _URL = re.compile(r"(?:https?:)?//", re.IGNORECASE)

@@ -83,6 +83,7 @@ SUBJECTS: dict[str, dict[str, str]] = {
     "Dashboard": {
         "dashboard-first-view": "First view of the list over the wire, compressed",
         "dashboard-list": "Requests of the list, with every filter and sort order, p99",
+        "dashboard-banned-hosts": "Lists by status while the host of no link, and of every fifth, is banned, p99",
         "dashboard-report": "Requests of the report of one link, p99",
         "dashboard-arrival": "Time from a redirect until the open report shows its click: median, p95",
         "dashboard-lighthouse": "Lighthouse, emulating a phone: median scores",

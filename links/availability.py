@@ -142,31 +142,13 @@ _IS_BANNED = f"""(
 )"""  # noqa: S608 # built from constants
 # Of a row that joins a link ``l``, its counter ``n`` and its domain ``d``.
 BAN_REASON = ban_reason_in_sql("l")
-STATUS = (
-    f"links_status({_IS_BANNED}, l.is_active, d.status, l.starts_at, l.expires_at, l.max_clicks, n.clicks)"
-)
+_STATUS = "links_status({}, l.is_active, d.status, l.starts_at, l.expires_at, l.max_clicks, n.clicks)"
+STATUS, STATUS_WITHOUT_BAN = _STATUS.format(_IS_BANNED), _STATUS.format("false")
 
 
-def may_be_banned_in_sql(owner: str) -> str:
-    """Whether a ban of this owner or of any host may concern a link of the owner, as an SQL expression."""
-    return f"(SELECT EXISTS (SELECT FROM bans_ban WHERE owner_id = {owner} OR host IS NOT NULL))"  # noqa: S608 # constants
-
-
-def banned_in_sql(link_id: str, owner: str) -> str:
-    """Whether a ban applies to the link with this primary key, as an SQL expression. It reads few links.
-
-    It must know every kind of ban, as the condition above and the function do.
-    """
-    return f"""(
-        {link_id} IN (SELECT link_id FROM links_linkban)
-        OR {may_be_banned_in_sql(owner)}
-            AND (SELECT links_is_banned({_subjects_of_bans("l")}) FROM links_link l WHERE l.id = {link_id})
-    )"""  # noqa: S608 # composed of constants
-
-
-def status_in_sql(link_id: str) -> str:
+def status_in_sql(link_id: str, status: str = STATUS) -> str:
     """The status of the link with this primary key, as an SQL expression."""
     return f"""(
-        SELECT {STATUS} FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id
+        SELECT {status} FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id
         LEFT JOIN domains_domain d ON d.id = l.domain_id WHERE l.id = {link_id}
     )"""  # noqa: S608 # built from constants

@@ -16,6 +16,7 @@ from common.errors import FieldError, InvalidFields
 from common.http.short_urls import BASE_ID
 from links import list_counts, searches
 from links.availability import Status
+from links.banned_links import banned_links
 from links.key_limits import condition_of
 from links.list_counts import COUNT_LIMIT
 from links.searches import Filters, Search
@@ -49,14 +50,13 @@ TOO_MANY = FieldError(
     "too_many",
     f"More than {COUNT_LIMIT:,} links would have to be read; narrow them with filters, or leave the filters out.",
 )
-# The value of a row of ``chosen s``, and what it needs besides the row.
+# The value of a row of ``chosen s`` besides its status, and what it needs besides the row.
 _VALUES = {
     GroupBy.TAG: ("tag", "CROSS JOIN LATERAL unnest(s.tag_keys) tag"),
     GroupBy.DOMAIN: (
         f"coalesce(d.public_id::text, '{BASE_ID}')",
         "LEFT JOIN domains_domain d ON d.id = s.domain_id",
     ),
-    GroupBy.STATUS: (searches.STATUS_OF_ROW, ""),
 }
 _GROUPED = """
 WITH chosen AS MATERIALIZED ({chosen} LIMIT {most})
@@ -85,14 +85,18 @@ def count(owner: Workspace, filters: Filters, group_by: GroupBy | None = None, *
     if group_by is None:
         return _ungrouped(owner, search, filters, values)
     listed = searches.in_list(filters.is_active, filters.is_archived)
-    if search is None and not condition and filters.is_active is None:
+    banned = () if search is None else search.banned
+    if group_by is GroupBy.STATUS and not filters.statuses:
+        banned = banned_links(owner.pk, searches.in_list(None, filters.is_archived))
+        values["banned"] = list(banned or ())
+    if search is None and not condition and filters.is_active is None and banned is not None:
         total = count_links(owner, is_active=None, is_archived=filters.is_archived)
         groups = _of_all(group_by, total, listed, filters, values)
     else:
         links = f"WHERE s.owner_id = %(owner)s AND {listed if search is None else _match(search)}"
         if condition:
             links = f"JOIN links_link l ON l.id = s.link_id{condition} {links}"
-        total, groups = _grouped(group_by, links, values)
+        total, groups = _grouped(group_by, links, values, banned)
     groups.sort(key=lambda group: (-group.links, group.value))
     return Counted(total, False, groups[:limit], len(groups))
 
@@ -140,8 +144,10 @@ def _of_all(
     return [*groups, *([rest] if rest.links > 0 else [])]
 
 
-def _grouped(group_by: GroupBy, links: str, values: dict[str, Any]) -> tuple[int, list[LinkGroup]]:
-    value, join = _VALUES[group_by]
+def _grouped(
+    group_by: GroupBy, links: str, values: dict[str, Any], banned: tuple[int, ...] | None
+) -> tuple[int, list[LinkGroup]]:
+    value, join = _VALUES.get(group_by) or (searches.status_of_row(banned), "")
     return _counted(f"SELECT s.* FROM links_searchable s {links}", value, join, values)  # noqa: S608 # constants
 
 

@@ -1,7 +1,8 @@
 """Totals of filtered lists: exact up to ``COUNT_LIMIT``.
 
 They are exact without a limit for a single tag, for links without a single tag, for statuses unless more than
-``COUNT_LIMIT`` links may not be active, and for the default domain unless so many are on others.
+``COUNT_LIMIT`` links may not be active or ``FEW_BANNED`` are banned, and for the default domain unless so many are on
+others.
 
 PostgreSQL reads every match to count it, so this module keeps the counts. A count, the number of the owner's links and
 the number of their changes come from one statement. On one timeline of one server, the number of changes only grows,
@@ -136,7 +137,7 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
         listed = in_list(None, search.is_archived, "l")
         [[rest]] = fetch(_COUNT_REST.format(rest=search.rest, listed=listed), values)
         return Total(matches.listed - rest, is_capped=False)
-    if search.statuses and search._replace(statuses=()).is_everything:
+    if search.statuses and search.banned is not None and search.without_status.is_everything:
         by_status = _total_by_status(search, matches, values)
         if by_status is not None:
             return by_status
@@ -181,9 +182,9 @@ def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
 
 
 def _hits_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> int:
-    if Status.ACTIVE in search.statuses and not search.has_few_without_status:
+    if Status.ACTIVE in search.statuses and search.banned is not None and not search.has_few_without_status:
         # The hits whatever their status are known or kept, and few links are not active.
-        whatever = search._replace(statuses=())
+        whatever = search.without_status
         is_exact = whatever.is_everything
         hits = matches.listed if is_exact else _hits(whatever, matches, values)
         if is_exact or hits <= COUNT_LIMIT:

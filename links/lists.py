@@ -175,8 +175,8 @@ _FETCHED_OF_PERIOD = 20_000
 def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     """One page, in two queries: one for the total, one for the rows.
 
-    A text that may be a short URL takes one more query to look it up, and a domain one or two. Counting more than
-    ``FETCH_LIMIT`` hits takes one or two more, unless the count is kept.
+    A text that may be a short URL takes one more query to look it up, a status, creator or password one, and a domain
+    one or two. Counting more than ``FETCH_LIMIT`` hits takes one or two more, unless the count is kept.
     """
     sort, forward = SORTS[options.sort_by], DIRECTIONS[options.sort_order][0]
     is_active, is_archived = options.filters.is_active, options.filters.is_archived

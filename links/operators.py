@@ -21,7 +21,8 @@ from common.host import cache_versions
 from common.ids import parse_public_id
 from links.availability import Status
 from links.models import Link, LinkBan, LinkQuerySet
-from links.searches import FETCH_LIMIT, REACH, SEARCH_KEYS, selective_part
+from links.search_index import SEARCH_KEYS, selective_part
+from links.searches import FETCH_LIMIT, REACH
 from links.selectors import totals
 
 # The index on codes begins with the domain, so the query looks up the code on every domain.

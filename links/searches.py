@@ -19,11 +19,13 @@ from common.http.urls import Destination, InvalidDestination, canonical_destinat
 from common.pages import Window
 from domains.addresses import is_own_address
 from domains.selectors import find_domain
-from links.availability import STATUS, Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
+from links.availability import STATUS_WITHOUT_BAN, Status, status_in_sql
+from links.banned_links import BANNED, banned_links, is_banned
 from links.errors import domain_not_found, url_not_found
 from links.existing import LEADS_TO
 from links.fields import UNIQUE
 from links.models import Link
+from links.search_index import SEARCH_KEYS, selective_part
 from links.selectors import get_link, number_of, tag_key
 
 
@@ -176,29 +178,34 @@ def leads_to(destination: Destination) -> Condition:
     return Condition(f"s.link_id IN ({links})", (("destination", destination.href),), are_few=True)
 
 
-def created_by(owner: Workspace, creator: UUID) -> Condition:
-    """Links that an account created."""
+def created_by(owner: Workspace, creator: UUID) -> Condition | None:
+    """Links that an account created. None: all links."""
     # None is no id.
     account = User.objects.filter(public_id=creator).values_list("pk", flat=True).first() or 0
     values: tuple[tuple[str, Any], ...] = (("creator", account),)
     if owner.is_personal and account == owner.pk:
         # A link of a personal workspace without a creator is of the workspace's account.
-        is_creator = _of_link("coalesce(l.creator_id, l.owner_id) = %(creator)s::bigint")
-        return Condition(is_creator, values, rest="creator_id <> %(creator)s::bigint")
+        return _without(owner, "creator_id <> %(creator)s::bigint", values)
     return _indexed(owner, "creator_id = %(creator)s::bigint", values)
 
 
+def with_password(owner: Workspace, *, has_password: bool) -> Condition | None:
+    """Links with a password, or without one. None: all links."""
+    condition = "password IS NOT NULL"
+    return _indexed(owner, condition) if has_password else _without(owner, condition)
+
+
+_SOME = "SELECT EXISTS (SELECT FROM links_link WHERE owner_id = %(owner)s AND {condition})"
 # A join, because NOT IN reads all of them for each link if the planner expects too many.
-_PROTECTED = """
-SELECT FROM links_link l WHERE l.id = s.link_id AND l.owner_id = %(owner)s AND l.password IS NOT NULL
-"""
+_IS_NONE_OF = """NOT EXISTS (
+    SELECT FROM links_link l WHERE l.id = s.link_id AND l.owner_id = %(owner)s AND l.{condition}
+)"""
 
 
-def with_password(owner: Workspace, *, has_password: bool) -> Condition:
-    """Links with a password, or without one."""
-    if has_password:
-        return _indexed(owner, "password IS NOT NULL")
-    return Condition(f"NOT EXISTS ({_PROTECTED})", rest="password IS NOT NULL")
+def _without(owner: Workspace, rest: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition | None:
+    """Links that do not meet ``rest``, for which there is an index. None: all links."""
+    [[are_some]] = fetch(_SOME.format(condition=rest), {**dict(values), "owner": owner.pk})
+    return Condition(_IS_NONE_OF.format(condition=rest), values, rest=rest) if are_some else None
 
 
 def _indexed(owner: Workspace, condition: str, values: tuple[tuple[str, Any], ...] = ()) -> Condition:
@@ -278,7 +285,7 @@ class Search(NamedTuple):
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
     them, if there are any. ``expires_within``: the number of days within which links expire. ``has_all_tags``: a link
     needs all of the ``tags`` rather than any; ``excluded`` are tags that it must not have. ``are_dead``: only those
-    whose destination is dead. ``conditions``: on further columns.
+    whose destination is dead. ``conditions``: on further columns. ``banned``: of `banned_links`, for statuses.
     """
 
     text: str
@@ -295,6 +302,7 @@ class Search(NamedTuple):
     excluded: tuple[str, ...] = ()
     are_dead: bool = False
     conditions: tuple[Condition, ...] = ()
+    banned: tuple[int, ...] | None = ()
 
     @property
     def column(self) -> str:
@@ -311,7 +319,7 @@ class Search(NamedTuple):
     @property
     def is_everything(self) -> bool:
         """Whether all links match that are archived or not."""
-        return self._replace(is_archived=None) == Search("", (), None, None)
+        return self._replace(is_archived=None, banned=()) == Search("", (), None, None)
 
     @property
     def match(self) -> str:
@@ -340,6 +348,8 @@ class Search(NamedTuple):
     def has_few_candidates(self) -> bool:
         """Whether the link is known, or a condition on the columns of links excludes those that anybody can follow."""
         by_status = bool(self.statuses) and Status.ACTIVE not in self.statuses
+        if self.banned is None and Status.BANNED in self.statuses:
+            by_status = False
         return (
             (by_status and not self.are_disabled)
             or self.identified is not None
@@ -350,7 +360,11 @@ class Search(NamedTuple):
 
     @property
     def has_few_without_status(self) -> bool:
-        return self._replace(statuses=()).has_few_candidates
+        return self.without_status.has_few_candidates
+
+    @property
+    def without_status(self) -> Search:
+        return self._replace(statuses=(), banned=())
 
     @property
     def has_indexed_conditions(self) -> bool:
@@ -391,6 +405,7 @@ class Search(NamedTuple):
             "addressed": self.addressed,
             "identified": self.identified,
             "statuses": list(self.statuses),
+            "banned": list(self.banned or ()),
             "few": FEW_LINKS,
             "created_from": self.created.start,
             "created_before": self.created.end,
@@ -422,10 +437,11 @@ class Search(NamedTuple):
         if self.excluded:
             tags += f" AND NOT {_EXCLUDED}"
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
-        status = f" AND {_HAS_STATUS}" if self.statuses else ""
+        is_row_banned = is_banned(self.banned)
+        status = f" AND {_HAS_STATUS.format(is_banned=is_row_banned)}" if self.statuses else ""
         if self.are_disabled:
             # Without a column that the index of inactive links lacks.
-            status = f" AND NOT {_BANNED}"
+            status = f" AND NOT {is_row_banned}"
         expires = "" if self.expires_within is None else f" AND s.link_id IN {_EXPIRING}"
         dead = f" AND s.link_id IN {_DEAD}" if self.are_dead else ""
         others = "".join(f" AND {condition.sql}" for condition in self.conditions)
@@ -459,17 +475,12 @@ class Matches(NamedTuple):
         return len(self.ids) <= FETCH_LIMIT
 
 
-# The indexed keys of a row of `links_searchable s`.
-SEARCH_KEYS = (
-    "links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)"
-)
 # Two separate conditions, so that the index can skip rows that either one excludes. A term may produce no hint.
 _INDEX_CONDITION = (
     f"{SEARCH_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {SEARCH_KEYS} @@ coalesce("
     "links_hint(%(marks)s::text[], %(alternatives)s::text[], lower(%(term)s), %(excluded)s::text[]),"
     " quote_literal({mark})::tsquery)"
 )
-_STATUS, _BANNED = status_in_sql("s.link_id"), banned_in_sql("s.link_id", "%(owner)s")
 
 
 _IS_CLOSABLE = "(NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)"
@@ -488,30 +499,26 @@ _ON_INACTIVE_DOMAINS = """(
     SELECT l.id FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
     WHERE d.owner_id = %(owner)s AND d.status <> 'active'
 )"""
-# A ban of the owner or of a host may concern any link of the owner.
-_BANNABLE = f"""(
-    SELECT link_id FROM links_linkban UNION ALL SELECT id FROM links_link WHERE owner_id = %(owner)s
-        AND {may_be_banned_in_sql("%(owner)s")}
-)"""  # noqa: S608 # composed of constants
 # The links that may have a status, besides active.
 _CANDIDATES = {
-    Status.BANNED: _BANNABLE,
+    Status.BANNED: BANNED,
     Status.DISABLED: _closable("NOT is_active"),
     Status.DOMAIN_INACTIVE: _ON_INACTIVE_DOMAINS,
     Status.SCHEDULED: _closable("starts_at > now()"),
     Status.EXPIRED: _closable("expires_at <= now()"),
     Status.LIMIT_REACHED: _closable("max_clicks IS NOT NULL"),
 }
-_MAY_BE_CLOSED = f"(s.link_id IN {_closable('true')} OR s.link_id IN {_ON_INACTIVE_DOMAINS} OR {_BANNED})"
-# The status of a row of `links_searchable s`.
-STATUS_OF_ROW = f"CASE WHEN {_MAY_BE_CLOSED} THEN {_STATUS} ELSE '{Status.ACTIVE}' END"
-# A query for the status of each link that may not be active; some of those are. Only what a ban or a domain may close,
-# and counters, are read from tables. If a ban or a domain may close too many, the rows are these, without a status.
+_MAY_BE_CLOSED = f"s.link_id IN {_closable('true')} OR s.link_id IN {_ON_INACTIVE_DOMAINS}"
+_STATUS = status_in_sql("s.link_id", STATUS_WITHOUT_BAN)
+_STATUS_OF_ROW = f"""CASE
+    WHEN {{is_banned}} THEN '{Status.BANNED}' WHEN {_MAY_BE_CLOSED} THEN {_STATUS} ELSE '{Status.ACTIVE}'
+END"""
+# A query for the status of each link that may not be active, if few are banned; some of them are active. Only what a
+# domain may close, and counters, are read from tables. If inactive domains have too many, some rows have no status.
 _ARE_APART_FEW = "(SELECT count(*) <= %(few)s FROM apart)"
 STATUSES = f"""
-WITH apart AS MATERIALIZED (
-    SELECT link_id AS id FROM ({_BANNABLE} UNION ALL {_ON_INACTIVE_DOMAINS}) a LIMIT %(few)s + 1
-)
+WITH banned (id) AS MATERIALIZED ({BANNED}),
+apart AS MATERIALIZED (SELECT id FROM {_ON_INACTIVE_DOMAINS} a LIMIT %(few)s + 1)
 SELECT l.id, links_status(
     false, l.is_active, 'active', l.starts_at, l.expires_at, l.max_clicks,
     CASE WHEN l.is_active AND l.max_clicks IS NOT NULL THEN (
@@ -519,20 +526,24 @@ SELECT l.id, links_status(
     ) END
 ) AS value
 FROM links_link l
-WHERE owner_id = %(owner)s AND {_IS_CLOSABLE} AND id NOT IN (SELECT id FROM apart) AND {{listed}} AND {_ARE_APART_FEW}
+WHERE owner_id = %(owner)s AND {_IS_CLOSABLE} AND {{listed}} AND {_ARE_APART_FEW}
+    AND id NOT IN (SELECT id FROM apart) AND id NOT IN (SELECT id FROM banned)
 UNION ALL
-SELECT l.id, {STATUS} FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id
+SELECT l.id, {STATUS_WITHOUT_BAN} FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id
 LEFT JOIN domains_domain d ON d.id = l.domain_id
-WHERE l.id IN (SELECT id FROM apart) AND l.owner_id = %(owner)s AND {{listed}} AND {_ARE_APART_FEW}
+WHERE l.id IN (SELECT id FROM apart) AND l.id NOT IN (SELECT id FROM banned) AND l.owner_id = %(owner)s
+    AND {{listed}} AND {_ARE_APART_FEW}
+UNION ALL SELECT id, '{Status.BANNED}' FROM banned
 UNION ALL SELECT id, NULL FROM apart WHERE NOT {_ARE_APART_FEW}
 """  # noqa: S608 # composed of constants
 # Those of them that have none of the statuses.
 CLOSED = f"(SELECT id FROM ({STATUSES}) s WHERE value <> ALL (%(statuses)s))"  # noqa: S608 # composed of constants
 # To find out the status of a row takes as long as twenty of the other questions, which decide for most links.
 _HAS_STATUS = f"""CASE
-    WHEN NOT s.is_active AND NOT {_BANNED} THEN 'disabled' = ANY(%(statuses)s)
+    WHEN {{is_banned}} THEN '{Status.BANNED}' = ANY(%(statuses)s)
+    WHEN NOT s.is_active THEN '{Status.DISABLED}' = ANY(%(statuses)s)
     WHEN {_MAY_BE_CLOSED} THEN {_STATUS} = ANY(%(statuses)s)
-    ELSE 'active' = ANY(%(statuses)s)
+    ELSE '{Status.ACTIVE}' = ANY(%(statuses)s)
 END"""
 _TEXT = "strpos(s.content, lower(%(search)s)) > 0"
 _TAGS = "s.tag_keys && %(tags)s::text[]"
@@ -598,13 +609,14 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         filters.tags_mode == ALL and len(tag_keys) > 1,
         excluded,
         filters.health is not None,
-        tuple(_conditions(owner, filters)),
+        tuple(condition for condition in _conditions(owner, filters) if condition is not None),
+        banned_links(owner.pk, in_list(None, filters.is_archived)) if filters.statuses else (),
     )
     has_conditions = text or tag_keys or excluded or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
 
 
-def _conditions(owner: Workspace, filters: Filters) -> Iterator[Condition]:
+def _conditions(owner: Workspace, filters: Filters) -> Iterator[Condition | None]:
     if filters.destination is not None:
         yield leads_to(filters.destination)
     if filters.creator is not None:
@@ -622,6 +634,11 @@ def in_list(is_active: bool | None, is_archived: bool | None, row: str = "s") ->
     active = {None: "true", True: f"{row}.is_active", False: f"NOT {row}.is_active"}[is_active]
     archived = {None: "", True: f" AND {row}.is_archived", False: f" AND NOT {row}.is_archived"}[is_archived]
     return active + archived
+
+
+def status_of_row(banned: tuple[int, ...] | None) -> str:
+    """The status of a row of `links_searchable s`, as an SQL expression. ``banned``: of `banned_links`."""
+    return _STATUS_OF_ROW.format(is_banned=is_banned(banned))
 
 
 def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
@@ -691,9 +708,3 @@ def matching_by_period(search: Search, direction: str | None, limit: int, beyond
         order=order,
         limit=limit,
     )
-
-
-def selective_part(text: str) -> str:
-    """The part to look up in the index. It omits the host of a pasted URL, which an owner's links often share."""
-    part = re.sub(r"(?i)^https?://(www\.)?([^/]*(?=/.{5}))?", "", text)[-32:]
-    return part if len(part) > 2 else text

@@ -22,6 +22,17 @@ MIN_SCORE = 95
 MAX_ARRIVAL_SECONDS = 2
 
 
+# Of no link, and of every fifth.
+BANNED_HOSTS = ("evil.example", "www.example.com")
+BY_STATUS = (
+    "/api/urls?status=active",
+    "/api/urls?status=active&page=2",
+    "/api/urls?status=active&sortBy=title",
+    "/api/urls/count?status=active",
+    "/api/urls?status=banned",
+)
+
+
 class Subject(NamedTuple):
     """The account, a token of its API, and its link with many clicks."""
 
@@ -103,6 +114,8 @@ def measure(site: Site, subject: Subject, options: argparse.Namespace) -> None:
     ):
         p99 = latency.slowest_p99(site.port, subject.token, requests, options.rounds)
         record(key, f"at most {p99:.0f} ms ({len(requests)} requests, {data})")
+    by_status = [lists_while_banned(site.port, subject.token, host, options.rounds) for host in BANNED_HOSTS]
+    record("dashboard-banned-hosts", f"at most {max(by_status):.0f} ms (lists by status, {size})")
     if options.lighthouse_runs:
         score(
             {
@@ -115,6 +128,18 @@ def measure(site: Site, subject: Subject, options: argparse.Namespace) -> None:
             executable,
             options.lighthouse_runs,
         )
+
+
+def lists_while_banned(port: int, token: str, host: str, rounds: int) -> float:
+    """The highest p99 of lists by status, in milliseconds, while operators ban the host."""
+    from bans import services
+
+    ban = services.ban_host(host=host)
+    try:
+        return latency.slowest_p99(port, token, dict.fromkeys(BY_STATUS, f"?ban={host}"), rounds)
+    finally:
+        services.lift_ban(ban=ban)
+        connection.close()
 
 
 def score(pages: dict[str, str], cookie: str, executable: str, runs: int) -> None:

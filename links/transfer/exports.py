@@ -95,9 +95,11 @@ def export_links(
         _WRITERS[ExportFormat(file_format)], columns=COLUMNS if sealer is None else SEALED_COLUMNS
     )
     conditions = searches.search_for(owner, filters)
-    match = (
-        searches.in_list(filters.is_active, filters.is_archived) if conditions is None else conditions.match
-    )
+    if conditions is None:
+        match = searches.in_list(filters.is_active, filters.is_archived)
+    else:
+        # The batches look at each link, and need not send all banned ones each time.
+        match = conditions._replace(banned=None).match
     values = {"owner": owner.pk} | ({} if conditions is None else conditions.values)
     limits, of_key = condition_of(owner.key)
     if limits:

@@ -151,5 +151,5 @@ def test_the_number_of_queries_does_not_grow(
             "creator": str(alice.user.public_id),
             "destination": "https://example.com/",
         }
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             assert len(listed(api, **query)["urls"]) == number + 1

@@ -140,7 +140,9 @@ def test_the_number_of_queries_does_not_grow(
 ) -> None:
     for number in range(3):
         make_link(tags=[f"tag {number}"], isActive=number > 0)
-        with django_assert_num_queries(3):
+        # A status takes one more, for the banned links.
+        more = group_by == "status"
+        with django_assert_num_queries(3 + more):
             counted(api, groupBy=group_by)
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(2 + more):
             counted(api, groupBy=group_by, **EVERY)
