@@ -30,17 +30,17 @@ ALL_TESTS = --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist workst
 test-all: $(VENV)/.npm $(VENV)/.helm ## Run every test
 	@$(BIN)/python -m pytest $(ALL_TESTS)
 
-# Of the tests that could notice: the quick ones of visits, links and the service's own pages, and the whole service in
-# other WSGI servers. With FAST_LANE=no, tests run the same code as in the clone, so a part of them is enough.
-PLAIN_TESTS = tests/redirects tests/links tests/shortener_project/web -m "not slow"
+# Of the tests that could notice: the quick ones of visits and of the service's own pages, and the whole service in other
+# WSGI servers. import-linter sees that nothing below imports the fast lane. FAST_LANE=no, which runs the same code as the
+# clone, has tests of its own beside those with the lane.
+PLAIN_TESTS = tests/redirects tests/shortener_project/web -m "not slow"
 PLAIN_SERVICE = tests/service/test_wsgi_servers.py
 .PHONY: test-plain
-test-plain: $(VENV)/.dev ## Test a clone without fastlane/, then redirects with FAST_LANE=no
+test-plain: $(VENV)/.dev ## Test a clone without fastlane/
 	@set -e; python=$$(realpath -s $(BIN)/python); clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; \
 		git clone --quiet . "$$clone"; \
 		for folder in . tests testing bench; do rm -r "$$clone/$$folder/fastlane"; done; \
-		(cd "$$clone" && "$$python" -m pytest --numprocesses auto $(PLAIN_TESTS) && "$$python" -m pytest $(PLAIN_SERVICE)); \
-		FAST_LANE=no "$$python" -m pytest --numprocesses auto tests/redirects/following tests/redirects/lanes
+		(cd "$$clone" && "$$python" -m pytest --numprocesses auto $(PLAIN_TESTS) && "$$python" -m pytest $(PLAIN_SERVICE))
 
 CHECKS := check-format check-lint check-types check-imports check-dependencies
 .PHONY: $(CHECKS)
