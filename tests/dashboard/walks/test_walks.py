@@ -1,6 +1,6 @@
 """Walks through the dashboard in each language, on a desktop and on a phone, in the light and in the dark.
 
-`make walks` keeps their pictures in docs/walks.
+`make walks` takes them in every combination, and keeps their pictures in docs/walks.
 """
 
 from __future__ import annotations
