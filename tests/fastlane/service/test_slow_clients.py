@@ -12,11 +12,10 @@ import pytest
 
 from testing.adversary.conversation import AGENT, followed_codes
 from testing.adversary.slow import KINDS, SlowClients, held
-from testing.polling import happens
 from testing.service.connection import read_to_end
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import DEADLINE, Connection, Service
+from testing.service.running import DEADLINE, Connection, Service, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -87,8 +86,7 @@ def test_slow_clients_delay_no_other_client_and_are_disconnected_in_time(service
             return held(service.port) == 0
 
         kept.close()
-        # A body has 30 seconds, as long as `eventually` waits.
-        assert happens(are_gone, within=4 * DEADLINE, every=0.2)
+        eventually(are_gone, every=0.2)
 
     assert service.workers() == workers
 
