@@ -231,6 +231,9 @@ def _remove_signal_handlers() -> None:
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
+            if number == signal.SIGINT:
+                # Drop a Ctrl-C from before `setsid`: the supervisor has it, too, and stops the children in order.
+                signal.signal(number, signal.SIG_IGN)
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 

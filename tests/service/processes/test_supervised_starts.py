@@ -40,6 +40,22 @@ raise SystemExit(3)
     )
 
 
+def test_ctrl_c_before_a_child_has_its_own_session_is_the_supervisors(
+    supervised: Callable[[str], Supervised],
+) -> None:
+    early = """
+setsid = os.setsid
+def setsid_after_ctrl_c():
+    os.kill(os.getpid(), 2)
+    setsid()
+os.setsid = setsid_after_ctrl_c
+"""
+    show = "print('runs', flush=True); raise SystemExit(3)"
+    it = supervised(f"{early}supervise(Child('web', python({show!r}), failures_allowed=0))")
+    assert it.outcome() == "runs\ncannot continue: the web keeps dying: exit status 3\n"
+    assert "Traceback" not in it.stderr
+
+
 FAILING_FORK = """
 import errno
 fork = os.fork
