@@ -10,7 +10,8 @@ seconds after a failover: `DatabaseWrapper._follow_standby`. PostgreSQL itself t
   Patroni does not empty it with ``synchronous_mode_strict``.
 - Clicks that were counted in such a commit stay in the journal until a standby has them (`is_replicated`).
 - What may be lost is still written: counts of requests, and times of use (``may_lose``).
-- Commands without time limits, which a person runs, are not restricted.
+- Commands without time limits, which a person runs, are not restricted once they have begun
+  (`common.changing_commands`).
 """
 
 from __future__ import annotations

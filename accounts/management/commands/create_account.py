@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.rights import Plan
 from accounts.services import create_account
+from common.changing_commands import wait_for_standby
 from common.errors import ServiceError
 
 
@@ -34,6 +35,7 @@ class Command(BaseCommand):
             self.stderr.write(
                 "Other users and the shell's history may have the password. --password - reads standard input."
             )
+        wait_for_standby()
         try:
             account = create_account(
                 email=options["email"],

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.second_factor import remove_second_factors
 from accounts.selectors import user_of_email
+from common.changing_commands import wait_for_standby
 
 
 class Command(BaseCommand):
@@ -20,4 +21,5 @@ class Command(BaseCommand):
         user = user_of_email(options["email"])
         if user is None:
             raise CommandError("Unknown account.")
+        wait_for_standby()
         self.stdout.write(f"Removed: {remove_second_factors(user)}")

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 
 from analytics.counting.audit import damaged_segments, differences, losses, repair
+from common.changing_commands import wait_for_standby
 
 
 class Command(BaseCommand):
@@ -29,6 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["repair"]:
+            wait_for_standby()
             with transaction.atomic():
                 changes = list(repair())
             for change in changes:

@@ -14,6 +14,7 @@ from analytics.counting.pipeline import Drainer
 from analytics.counting.summed_links import fold_changes
 from analytics.journal.drops import allocate_drop_counter
 from analytics.journal.mirror import Mirror
+from common.changing_commands import wait_for_standby
 from common.database import is_conflict, is_outage
 from common.host import vitals
 from common.host.metrics import count_database_error, count_drained
@@ -53,6 +54,8 @@ class Command(BaseCommand):
         mirror = Mirror(settings.CLICK_MIRROR) if settings.CLICK_MIRROR else None
         drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged, mirror=mirror)
         once, counted, fold_at, recover_at = once or damaged, 0, time.monotonic(), 0.0
+        if once:
+            wait_for_standby()
         while True:
             vitals.beat()
             began = time.monotonic()

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from analytics.visit_imports import NAMES, Matched, Visits, add, combined, match, read_visits
+from common.changing_commands import wait_for_standby
 from common.errors import ServiceError
 from common.http.short_urls import BASE_ID
 from common.long_commands import STATUS, Interruption, Progress
@@ -51,6 +52,8 @@ class Command(BaseCommand):
         on_base = options["domain"] == BASE_ID
         domain = None if on_base or options["domain"] is None else domain_with_host(owner, options["domain"])
         self._is_applied = options["apply"]
+        if self._is_applied:
+            wait_for_standby()
         try:
             parts = _read_all(options)
             visits = combined(parts.values())

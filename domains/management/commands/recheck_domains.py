@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
+from common.changing_commands import wait_for_standby
 from common.host import vitals
 from common.host.metrics import count_database_error
 from domains.verification import delete_expired_claims, recheck_due
@@ -28,6 +29,8 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="run once and exit (for cron)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["once"]:
+            wait_for_standby()
         while True:
             try:
                 delete_expired_claims()

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common.changing_commands import wait_for_standby
 from events.webhooks.deliverer import run
 
 
@@ -17,4 +18,6 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="send what is due and exit (for cron)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["once"]:
+            wait_for_standby()
         run(once=options["once"])

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
+from common.changing_commands import wait_for_standby
 from common.host import vitals
 from common.host.metrics import count_database_error
 from links.health.checks import Checks, Enlisting
@@ -29,6 +30,8 @@ class Command(BaseCommand):
         if not settings.OUTBOUND:
             raise CommandError("OUTBOUND is off.")
         enlisting, checks = Enlisting(), Checks()
+        if options["once"]:
+            wait_for_standby()
         while True:
             try:
                 has_more = enlisting.go_on()

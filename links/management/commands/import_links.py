@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Workspace
+from common.changing_commands import wait_for_standby
 from common.errors import ServiceError
 from common.http.short_urls import BASE_ID
 from common.long_commands import STATUS, Interruption, Progress
@@ -55,6 +56,8 @@ class Command(BaseCommand):
         owner = owner_of_email(options["owner"])
         if options["from_row"] < 1:
             raise CommandError("--from-row must be at least 1.")
+        if options["apply"]:
+            wait_for_standby()
         # All objects of a batch live until its end; collecting garbage among them takes a tenth of the run time.
         gc.freeze()
         gc.set_threshold(200_000)

@@ -28,6 +28,7 @@ from analytics.counting.summed_links import begin_rollups
 from analytics.counting.unknown_codes import delete_old_codes
 from analytics.report_mails.due import send_due_reports
 from analytics.shares.services import delete_dead_shares
+from common.changing_commands import wait_for_standby
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
@@ -56,6 +57,8 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="run once and exit (for cron)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["once"]:
+            wait_for_standby()
         while True:
             report_clock()
             failure = run_all_steps()

@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 import dj_database_url
 import psycopg
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import InternalError, OperationalError, connection, transaction
 from pytest_django.fixtures import Settings
 
 from accounts.models import User
+from common import changing_commands
 from common.database import is_outage, is_replicated, lacks_standby
 from common.host import cache_versions, primary, state
 from common.host.primary import Verdict, number_of, timeline_of
@@ -176,6 +179,16 @@ def test_without_heartbeats_of_the_host_a_session_confirms_two_of_its_own(
     connection._confirmed_since -= servers.PERIOD_SECONDS
     # Although the session is read-only.
     assert User.objects.filter(pk=owner.pk).update(first_name="Augusta") == 1
+
+
+def test_a_command_changes_nothing_without_a_required_standby(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REQUIRE_SYNCHRONOUS = True
+    monkeypatch.setattr(changing_commands, "WAIT_SECONDS", 0)
+    with pytest.raises(CommandError, match="No synchronous standby confirms commits"):
+        call_command("create_account", "ada@example.com")
+    assert not User.objects.exists()
 
 
 def test_what_was_committed_with_another_connection_may_not_be_replicated(

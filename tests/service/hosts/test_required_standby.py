@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -99,3 +101,28 @@ def test_after_a_failover_nothing_is_acknowledged_before_the_new_primary_has_a_s
             eventually(lambda: commits(host) == (503, "no synchronous standby confirms them"))
             with psycopg.connect(pair.standby.url) as database:
                 assert database.execute("SELECT count(*) FROM links_link").fetchone() == (1,)
+
+
+def test_commands_wait_for_the_standby_before_they_change_anything() -> None:
+    """Among them the one that counts the journal of a dead host: nothing has confirmed commits for its VAR_DIR."""
+    with primary_and_standby() as pair, ThreadPoolExecutor() as executor:
+        pair.wait_for_standby()
+        with one_host(pair.primary.url, REQUIRE_SYNCHRONOUS="yes", **LONG_TIMEOUTS) as host:
+            eventually(host.is_ready)
+            link = host.create_link(host.owner.api_key)
+            forget_standby(pair)
+            eventually(lambda: commits(host)[0] == 503)
+            assert host.call("GET", f"/{link['shortCode']}").status == 302
+            eventually(lambda: metric(host, "shortener_journal_backlog_bytes") > 0)
+            host.kill_everything()
+
+            rescue = host.folder / "rescue"
+            shutil.copytree(host.var_dir / "clicks", rescue / "clicks")
+            waiting = executor.submit(host.manage, "create_account", "ada@example.com")
+            pair.wait_for_standby()
+            drained = host.manage("drain_clicks", "--once", VAR_DIR=str(rescue))
+
+            assert (drained.returncode, drained.stderr) == (0, "")
+            assert waiting.result().returncode == 0, waiting.result().stderr
+            with psycopg.connect(pair.primary.url) as database:
+                assert database.execute("SELECT count(*) FROM analytics_rawclick").fetchone() == (1,)
