@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -68,12 +69,17 @@ class Probe(threading.Thread):
             self.writes.append(Write(self._member.name, number, timeline, began, time.monotonic()))
 
 
-def two_writers(probes: list[Probe]) -> list[str]:
-    """Writes that a former primary accepted after a write on a later timeline had been acknowledged."""
-    writes = sorted((write for probe in probes for write in probe.writes), key=lambda write: write.ended)
+def two_writers(writes: Iterable[Write]) -> list[str]:
+    """Writes that a former primary accepted after one on a later timeline, or another server on the same timeline.
+
+    A timeline belongs to one server: a promotion begins a new one.
+    """
     problems, latest = [], 0
     reached: dict[int, float] = {}
-    for write in writes:
+    owners: dict[int, str] = {}
+    for write in sorted(writes, key=lambda write: write.ended):
+        if (owner := owners.setdefault(write.timeline, write.node)) != write.node:
+            problems.append(f"{write.node} accepted a write on timeline {write.timeline} of {owner}")
         if write.timeline > latest:
             latest = write.timeline
             reached[latest] = write.ended

@@ -230,11 +230,11 @@ def _servers(cluster: Cluster, probes: list[Probe], findings: Findings) -> None:
     writes = [write for probe in probes for write in list(probe.writes)]
     stored = set(cluster.leader().rows("SELECT node, number FROM probe"))
     missing = sum((write.node, write.number) not in stored for write in writes)
-    twins = two_writers(probes)
+    twins = two_writers(writes)
     findings.check(
         f"servers: {len(writes):,} acknowledged writes to them, {missing} missing,"
         f" {sum(probe.local_only for probe in probes)} with a warning that no standby has them,"
-        f" {len({write.timeline for write in writes})} timelines, {len(twins)} writes on a former primary,"
+        f" {len({write.timeline for write in writes})} timelines, {len(twins)} writes on a second primary,"
         f" {sum(member.watchdog.resets for member in cluster.members)} resets by watchdogs",
         *twins[:20],
     )
