@@ -4,8 +4,9 @@ Runs the files of deploy/ha in network namespaces (root only): etcd and PostgreS
 service on two, HAProxy in front. Under the load of clients that know the truth, it breaks one or two things at a time.
 Prints a line for each fault: the longest pause of writes, of reports and of redirects of known links. The exit status
 is 1 if an acknowledged write or a click is missing, a click counts twice, a cap is exceeded, a revoked key is let in,
-a destination is older than documents allow, two servers accept writes, or a history is not linearizable. Clicks may be
-lost, and are counted apart, where the journal's disk is full while the database is dead.
+a destination is older than documents allow, two servers accept writes, a history is not linearizable, or nothing has
+tried one of these. Clicks may be lost, and are counted apart, where the journal's disk is full while the database is
+dead.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ def main() -> None:
         print(line)
     for problem in findings.problems:
         print(f"VIOLATION: {problem}")
+    for what in findings.unproven:
+        print(f"NOT PROVEN: there was {what}")
     print(f"{len(findings.problems)} violations. {time.monotonic() - started:.0f} s. Seed {options.seed}.")
-    sys.exit(1 if findings.problems else 0)
+    sys.exit(1 if findings.problems or findings.unproven else 0)
 
 
 def _options() -> Namespace:

@@ -63,7 +63,7 @@ class Keys:
     current: str
     revoked: deque[tuple[str, float]] = field(default_factory=lambda: deque(maxlen=LATEST))
     rotations: int = 0
-    checks: int = 0
+    refusals: int = 0
     # Between a request for a rotation and its response, nobody knows whether the current one works.
     is_settled: bool = True
     issued_at: float = 0
@@ -114,7 +114,7 @@ class KeyChecker(Worker):
             key, revoked_at = random.choice([*keys.revoked])
             began = time.monotonic()
             status = self._status(key)
-            keys.checks += 1
+            keys.refusals += status == 401
             if status == 200:
                 self.problems.add(
                     f"{self.name}: a key that was revoked {began - revoked_at:.2f} s before was let in"

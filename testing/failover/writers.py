@@ -19,6 +19,8 @@ DESTINATION = "https://example.com/page"
 # Statuses after which the outcome of a write is unknown, or after which it has surely not happened for now.
 LATER = {409, 429, 500, 502, 503, 504}
 CAP = 25
+# Linux repeats a request for up to 102 s after its client has given up.
+LATE_SECONDS = 120.0
 # Creations with the same tag, which fit on one page of the list.
 OF_ONE_TAG = 80
 
@@ -128,13 +130,22 @@ class SetReader(Worker):
 class Edited:
     """A link whose destination one editor changes to one number after the other.
 
-    ``acknowledged`` has each number with the moment of its response; ``unknown`` those without an answer.
+    ``acknowledged`` has each number with the moment of its response and the host, ``unknown`` those without an answer
+    with the moment of the request.
     """
 
     identifier: str
     code: str
     acknowledged: list[tuple[int, float, str]] = field(default_factory=list)
-    unknown: set[int] = field(default_factory=set)
+    unknown: dict[int, float] = field(default_factory=dict)
+
+    def may_end_at(self, number: int) -> bool:
+        """Whether the database may have this number at the end of the run; 0: no edit."""
+        last, moment, _ = self.acknowledged[-1] if self.acknowledged else (0, 0.0, "")
+        if number == last:
+            return True
+        # One from before the last acknowledged edit must have happened after it.
+        return number in self.unknown and (number > last or moment - self.unknown[number] <= LATE_SECONDS)
 
 
 class Editor(Worker):
@@ -153,14 +164,14 @@ class Editor(Worker):
         self._number += 1
         number = self._number
         # Until it is acknowledged, it may have happened, or may happen yet.
-        self._link.unknown.add(number)
+        self._link.unknown[number] = time.monotonic()
         path, body = f"/api/urls/{self._link.identifier}", {"targetUrl": f"{DESTINATION}/{number}"}
         client = self._clients[self._host]
         response = self._pulse.watch(lambda: client.call("PUT", path, body, X_API_Key=self._key))
         if response is not None:
             if response.status == 200:
                 self._link.acknowledged.append((number, time.monotonic(), self._host))
-                self._link.unknown.discard(number)
+                del self._link.unknown[number]
                 return
             if response.status not in LATER:
                 self.problems.add(f"an edit got {response.status}: {response.body[:200]!r}")
