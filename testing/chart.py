@@ -18,8 +18,13 @@ from testing.programs import PATH, program
 DEPLOY = Path(__file__).parents[1] / "deploy"
 CHART = DEPLOY / "chart"
 SCHEMA = CHART / "values.schema.json"
-# Set by the image, or by the chart from other values.
-FIXED = {"BASE_URL", "HOST", "INTERNAL_LISTEN", "PORT", "PROMETHEUS_MULTIPROC_DIR", "VAR_DIR", "VENV"}
+# Set by the image, or by the chart from other values. The mirror would need a volume, which the chart does not have.
+FIXED = {
+    *("BASE_URL", "CLICK_MIRROR", "HOST", "INTERNAL_LISTEN", "PORT", "PROMETHEUS_MULTIPROC_DIR"),
+    *("VAR_DIR", "VENV"),
+}
+_NETWORK = r"(\d{1,3}(\.\d{1,3}){3}(/\d{1,2})?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(/\d{1,3})?)"
+NETWORKS = rf"^\s*({_NETWORK}(\s*,\s*{_NETWORK})*)?\s*$"
 SECRETS = {
     "DATABASE_URL",
     "EMAIL_URL",
@@ -70,9 +75,15 @@ def manifest(name: str) -> str:
 
 def schema() -> str:
     content: dict[str, Any] = json.loads(SCHEMA.read_text())
-    names = {variable.name for group in GROUPS for variable in group.variables}
+    variables = [variable for group in GROUPS for variable in group.variables]
+    names = {variable.name for variable in variables}
     values = content["properties"]
     values["settings"]["propertyNames"]["enum"] = sorted(names - FIXED - SECRETS)
+    values["settings"]["properties"] = {
+        variable.name: {"type": "string", "pattern": NETWORKS}
+        for variable in variables
+        if variable.values == "networks, comma-separated"
+    }
     values["secrets"]["properties"]["values"]["propertyNames"]["enum"] = sorted(names & SECRETS)
     return json.dumps(content, indent=2) + "\n"
 

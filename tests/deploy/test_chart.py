@@ -167,11 +167,12 @@ def test_the_chart_creates_a_secret_only_from_given_values() -> None:
 
 
 def test_other_settings_restart_the_replicas() -> None:
-    settings = "--set=settings.STALE_SECONDS=2000000,settings.LOG_LEVEL=DEBUG"
+    settings = "--set=settings.STALE_SECONDS=2000000,settings.LOG_LEVEL=DEBUG,settings.TRUSTED_PROXIES=10.0.0.7/32\\, fd00::7"
     rendered = objects(settings)
     assert rendered["ConfigMap/shortener"]["data"].items() >= {
         ("STALE_SECONDS", "2000000"),
         ("LOG_LEVEL", "DEBUG"),
+        ("TRUSTED_PROXIES", "10.0.0.7/32, fd00::7"),
     }
     before, after = (
         document["StatefulSet/shortener"]["spec"]["template"]["metadata"]["annotations"]
@@ -192,7 +193,10 @@ def test_other_settings_restart_the_replicas() -> None:
         ("settings.FAST_LANE=false", "got boolean, want"),
         ("settings.SECRET_KEY=s", "invalid propertyName 'SECRET_KEY'"),
         ("settings.INTERNAL_LISTEN=0.0.0.0:9", "invalid propertyName 'INTERNAL_LISTEN'"),
+        ("settings.CLICK_MIRROR=/mirror", "invalid propertyName 'CLICK_MIRROR'"),
         ("settings.TRUSTED_PROXIES=null", "missing property 'TRUSTED_PROXIES'"),
+        ("settings.TRUSTED_PROXIES=nonsense", "does not match pattern"),
+        ("settings.METRICS_ALLOWED_NETWORKS=10.0.0.0/8 and more", "does not match pattern"),
         ("secrets.existing=", "missing property 'SECRET_KEY'"),
         ("secrets.existing=,secrets.values.SECRET_KEY=short", "minLength: got 5, want 32"),
         (
@@ -206,6 +210,9 @@ def test_other_settings_restart_the_replicas() -> None:
         ("drain={2}", "replica 2 still runs; set replicas to 2 or less first"),
         ("gateway.enabled=true", "minItems: got 0, want 1"),
         ("cloudnativepg.instances=1", "minimum: got 1, want 2"),
+        ("cloudnativepg.spec.instances=1", "invalid propertyName 'instances'"),
+        ("cloudnativepg.spec.postgresql.synchronous=null", "invalid propertyName 'synchronous'"),
+        ("cloudnativepg.spec.postgresql.synchronous.number=2", "invalid propertyName 'synchronous'"),
         ("cloudnativepg.dataDurability=none", "value must be one of 'required', 'preferred'"),
     ],
 )
