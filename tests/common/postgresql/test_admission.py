@@ -186,7 +186,7 @@ def test_a_command_changes_nothing_without_a_required_standby(
 ) -> None:
     settings.REQUIRE_SYNCHRONOUS = True
     monkeypatch.setattr(changing_commands, "WAIT_SECONDS", 0)
-    with pytest.raises(CommandError, match="No synchronous standby confirms commits"):
+    with pytest.raises(CommandError, match="No synchronous standby has confirmed commits"):
         call_command("create_account", "ada@example.com")
     assert not User.objects.exists()
 
