@@ -160,7 +160,7 @@ ClickFilters._declared_fields.update({
     **{
         name: ConditionField(
             *_ANY,
-            help_text=f"The `utm.{key}` that the link has now, whatever it had at the time of a click; `{NONE}` for"
+            help_text=f"The `utm.{key}` that the link had at the end of the day (UTC) of a click; `{NONE}` for"
             " links without one.",
         )
         for name, key in UTM.items()

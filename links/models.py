@@ -760,6 +760,29 @@ class UtmTemplate(models.Model):
         return self.name
 
 
+class FormerUtm(models.Model):
+    """The utm parameters that a link had before the day ``until``, back to its row before.
+
+    Triggers of links_link write the rows, move them with the link, and delete them with it.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    link_id = models.BigIntegerField(db_comment="The link.")
+    owner_id = models.BigIntegerField(db_comment="Its workspace.")
+    until = models.DateField(
+        db_comment="The day (UTC) of the change. Its clicks count with what it ended with."
+    )
+    utm = models.JSONField(db_comment="As in links_link.")
+
+    class Meta:
+        db_table_comment = "Campaign parameters that links had on earlier days."
+        constraints = [models.UniqueConstraint(fields=["link_id", "until"], name="formerutm_link_until")]
+        indexes = [models.Index(fields=["owner_id", "link_id"], name="formerutm_owner_link")]
+
+    def __str__(self) -> str:
+        return f"{self.link_id}/{self.until}"
+
+
 class Route(models.Model):
     """The URL to which a branch of a link led from ``since`` until ``until``, which is null for the current one.
 

@@ -54,13 +54,14 @@ AND (minute, microsecond, id) < (%(before_minute)s, %(before_microsecond)s, %(be
 _OF_EACH = f"""
 SELECT newest.* FROM chosen CROSS JOIN LATERAL (
     SELECT link_id, {_COLUMNS.replace(" ", ", ")}, row_number() OVER (ORDER BY {_NEWEST}) AS turn
-    FROM analytics_rawclick t WHERE t.link_id = chosen.link_id AND {_BOUNDS} ORDER BY {_NEWEST} LIMIT %(each)s
+    FROM analytics_rawclick t WHERE t.link_id = chosen.link_id{{on_days}} AND {_BOUNDS}
+    ORDER BY {_NEWEST} LIMIT %(each)s
 ) newest
 """  # noqa: S608 # built from constants
 _OF_SOME = f"""
 SELECT inside.* FROM chosen CROSS JOIN LATERAL (
     SELECT link_id, {_COLUMNS.replace(" ", ", ")}, 0 AS turn
-    FROM analytics_rawclick t WHERE t.link_id = chosen.link_id AND {_BOUNDS} OFFSET 0
+    FROM analytics_rawclick t WHERE t.link_id = chosen.link_id{{on_days}} AND {_BOUNDS} OFFSET 0
 ) inside LIMIT %(each)s
 """  # noqa: S608 # built from constants
 _OF_ALL = f"""
@@ -185,7 +186,8 @@ class ClickLog:
         condition, rows = meeting.condition, _OF_EACH if self._are_few else _OF_SOME
         if scope.number > SOME_LINKS:
             rows = _OF_ALL
-            condition += " AND " + scope.contains("read.link_id")
+            condition += " AND " + scope.contains("read")
+        rows = rows.format(on_days=scope.on_days_of_clicks("t"))
         self._text = _PAGE.format(chosen=scope.chosen, rows=rows, texts=meeting.texts, condition=condition)
         self._values = scope.values | meeting.parameters | {"kinds": self._kinds, "owner": scope.owner}
         self._minutes = _FIRST_MINUTES

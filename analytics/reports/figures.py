@@ -29,7 +29,7 @@ from analytics.reports.queries import (
     whole_days,
 )
 from analytics.reports.reads import chosen_sources
-from analytics.reports.scope import Scope
+from analytics.reports.scope import FORMER_UTM, Scope
 
 _QUARTER = timedelta(minutes=15)
 
@@ -53,12 +53,14 @@ class Row(IntEnum):
 class Group(NamedTuple):
     """The clicks by a property of their link: ``value`` is SQL over ``links_link l`` and the tables of ``joins``.
 
-    With ``is_heat``, by weekday and hour instead.
+    ``value_then`` is over the column ``utm``, which the link had on the day. With ``is_heat``, by weekday and hour
+    instead.
     """
 
     value: str = ""
     joins: str = ""
     is_heat: bool = False
+    value_then: str = ""
 
 
 class Wanted(NamedTuple):
@@ -112,10 +114,11 @@ _OF_LINKS = """
         SELECT dimension, value COLLATE "C" AS value, c.clicks * number AS clicks
         FROM entry, analytics_unpacked(entry) c
         UNION ALL
-        SELECT b.* FROM (SELECT link_id FROM grouped WHERE no_link = 0 AND is_busy) busy CROSS JOIN LATERAL (
+        SELECT b.* FROM (SELECT link_id FROM grouped WHERE no_link = 0 AND is_busy) busy {with_days}
+        CROSS JOIN LATERAL (
             SELECT dimension, value, clicks FROM analytics_busydaycount
             WHERE link_id = busy.link_id AND dimension = ANY(%(summed)s::smallint[])
-            AND day BETWEEN %(whole_first)s AND %(whole_last)s OFFSET 0
+            AND day BETWEEN %(whole_first)s AND %(whole_last)s{on_days} OFFSET 0
         ) b
 """
 _OF_ROLLUP = """
@@ -168,6 +171,14 @@ _BY_LINK = """
 SELECT {kind}, {value}, sum(t.clicks)::bigint, sum(t.unique_clicks)::bigint
 FROM timed t JOIN links_link l ON l.id = t.link_id {joins} GROUP BY 2
 """
+_BY_LINK_AND_DAY = f"""
+SELECT {{kind}}, {{value}}, sum(clicks)::bigint, sum(unique_clicks)::bigint FROM (
+    SELECT t.clicks, t.unique_clicks, coalesce(({FORMER_UTM.format(of="t")}), l.utm) AS utm FROM (
+        SELECT link_id, day, sum(clicks) AS clicks, sum(unique_clicks) AS unique_clicks
+        FROM ({{days}}) days GROUP BY 1, 2
+    ) t JOIN links_link l ON l.id = t.link_id
+) t GROUP BY 2
+"""
 _TOP_LINKS = f"""
 SELECT {Row.TOP_LINK}, l.id || ' ' || l.public_id, most.clicks, most.unique_clicks FROM (
     SELECT link_id, clicks, unique_clicks FROM timed
@@ -219,14 +230,15 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     others = [_READ, _IMPORTED]
     if parts.read:
-        of_clicks = _IS_OF_ROLLUP if scope.is_rolled else scope.of_chosen
+        of_clicks = _IS_OF_ROLLUP if scope.is_rolled else scope.of_clicks("analytics_rawclick")
         parameters |= edge_parameters(parts.read) | {"cut_days": parts.days, "edge_days": parts.with_clicks}
         in_quarters = [
             scope.rows("analytics_quartertotal", "clicks", in_edge(number))
             for number in range(len(parts.read))
         ]
         text += edge_values(dimensions, in_quarters, of_clicks, left_out=len(parts.left_out))
-    values = _OF_LINKS
+    with_days = "JOIN chosen USING (link_id)" if scope.has_days else ""
+    values = _OF_LINKS.format(with_days=with_days, on_days=scope.on_days("day"))
     if scope.is_rolled:
         used, of_sources = chosen_sources(scope.values["rollup"], *period.whole_days)
         parameters |= {"link": scope.values["rollup"]} | of_sources
@@ -242,7 +254,12 @@ def from_rollups(
         edge_parts=edge_parts(dimensions) if parts.read else "",
         lists=lists(wanted.breakdowns),
     )
-    return Statement(text + final_parts(wanted, quarters, *others), parameters)
+    days_of_links = (
+        f"SELECT link_id, (start AT TIME ZONE 'UTC')::date AS day, clicks, unique_clicks FROM ({quarters}) q"
+    )
+    if by_day:
+        days_of_links = "SELECT link_id, day, clicks, unique_clicks FROM day"
+    return Statement(text + final_parts(scope, wanted, quarters, days_of_links, *others), parameters)
 
 
 # The clicks of links in a bucket are added up at once: that takes half the time of all links at once, because they
@@ -361,11 +378,14 @@ def parameters_of(scope: Scope, period: Period, wanted: Wanted) -> dict[str, Any
     return parameters | edge_parameters(period.edges)
 
 
-def final_parts(wanted: Wanted, quarters: str, *others: str) -> str:
-    """The end of a statement with the CTEs ``timed`` and ``listed``."""
+def final_parts(scope: Scope, wanted: Wanted, quarters: str, days: str, *others: str) -> str:
+    """The end of a statement with the CTEs ``timed`` and ``listed``. ``days``: a query for clicks of links by day."""
     ranked = _LISTED
     if wanted.group is not None and wanted.group.is_heat:
         others += (_HEAT.format(kind=Row.GROUP, rows=quarters),)
+    elif wanted.group is not None and wanted.group.value_then and scope.has_former_utm:
+        by_link = _BY_LINK_AND_DAY.format(kind=Row.GROUP, value=wanted.group.value_then, days=days)
+        ranked += f" UNION ALL {by_link}"
     elif wanted.group is not None:
         by_link = _BY_LINK.format(kind=Row.GROUP, value=wanted.group.value, joins=wanted.group.joins)
         ranked += f" UNION ALL {by_link}"

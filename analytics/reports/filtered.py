@@ -14,9 +14,9 @@ from analytics.reports.groups import groups_of, wanted_for
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Counts, Overview, Value
-from analytics.reports.scope import NONE, Scope, of_link, of_nothing
+from analytics.reports.scope import NONE, Scope, of_link, of_link_with
 from analytics.reports.selected import Clicks, Figures, GroupClicks, cut, figures
-from links.models import Link
+from links.models import FormerUtm, Link
 
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
 _COMPLETE = (*reads.SUMMED, *_BRANCHES)
@@ -46,7 +46,7 @@ def overview(
     group: str | None = None,
 ) -> Grouped:
     """Like `reads.overview`. Raises InvalidFields, too, if the report would not be exact or costs too much."""
-    if not clicks and _has(link, utm) and group is None:
+    if not clicks and _had_always(link, utm) and group is None:
         return Grouped(reads.overview(link, query, limit))
     wanted = wanted_for(group, [*reads.TOP, *_COMPLETE], _COMPLETE, limit)
     report = figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
@@ -61,7 +61,7 @@ def totals(
     link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition]
 ) -> Overview | Figures:
     """Like `overview`, but without its lists of values and branches."""
-    if not clicks and _has(link, utm):
+    if not clicks and _had_always(link, utm):
         return reads.totals(link, query)
     wanted = Wanted(reads.SUMMED, reads.SUMMED, limit=0)
     return figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
@@ -73,7 +73,7 @@ def agents(
     """Like `reads.agents`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
     if not clicks and not utm:
         return reads.agents(link, query)
-    if _are_of(clicks, _CLIENT) and _has(link, utm):
+    if _are_of(clicks, _CLIENT) and _had_always(link, utm):
         values = reads.values(link, query, Breakdown.CLIENT)
         parts = ((dict(zip(_CLIENT, value.name.split("\t"), strict=True)), value.clicks) for value in values)
         return _fold(parts, clicks.filters, _CLIENT, limit)
@@ -87,7 +87,7 @@ def places(
     """Like `reads.places`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
     if not clicks and not utm:
         return reads.places(link, query, limit)
-    if _are_of(clicks, {"country", "continent", "region", "city"}) and _has(link, utm):
+    if _are_of(clicks, {"country", "continent", "region", "city"}) and _had_always(link, utm):
         values = reads.values(link, query, Breakdown.PLACE)
         parts = ((_place(value.name), value.clicks) for value in values)
         return _fold(parts, clicks.filters, _PLACE, limit)
@@ -109,13 +109,14 @@ def _place(value: str) -> dict[str, str]:
     }
 
 
-def _has(link: Link, utm: Mapping[str, Condition]) -> bool:
-    return all(condition.holds(link.utm.get(key) or NONE) for key, condition in utm.items())
+def _had_always(link: Link, utm: Mapping[str, Condition]) -> bool:
+    has_now = all(condition.holds(link.utm.get(key) or NONE) for key, condition in utm.items())
+    return has_now and not (utm and FormerUtm.objects.filter(link_id=link.pk).exists())
 
 
 def scope_with(link: Link, utm: Mapping[str, Condition]) -> Scope:
-    """The link, or nothing if it has other utm parameters."""
-    return of_link(link) if _has(link, utm) else of_nothing(link.owner_id)
+    """The link on the days on which it had these utm parameters."""
+    return of_link(link) if _had_always(link, utm) else of_link_with(link, utm)
 
 
 def _period(link: Link, query: RequestedRange) -> Period:

@@ -18,7 +18,7 @@ from links.destinations.utm import UTM_KEYS
 HEAT = "weekdayHour"
 CONTINENT = "continent"
 _CREATOR = "LEFT JOIN accounts_user a ON a.id = coalesce(l.creator_id, %(account)s::bigint)"
-# By a property that the link has now.
+# By a property that the link has now; by the utm parameters that it had on the day.
 OF_LINKS = {
     "url": Group("l.public_id::text"),
     "domain": Group(
@@ -27,7 +27,7 @@ OF_LINKS = {
     "creator": Group(f"coalesce(a.public_id::text, '{NONE}')", _CREATOR),
     # A click on a link with several tags counts for each of them.
     "tag": Group(f"coalesce(tag, '{NONE}')", "LEFT JOIN LATERAL unnest(l.tag_keys) tag ON true"),
-    **{f"utm{key.capitalize()}": Group(utm_value(key)) for key in UTM_KEYS},
+    **{f"utm{key.capitalize()}": Group(utm_value(key), value_then=utm_value(key, "utm")) for key in UTM_KEYS},
 }
 # By a value of the click, of which a report has a list anyway.
 OF_CLICKS = {

@@ -34,7 +34,7 @@ from analytics.reports.figures import (
 )
 from analytics.reports.periods import Period
 from analytics.reports.queries import dimensions_of, in_edge, lists, minute_of
-from analytics.reports.scope import NONE, Scope
+from analytics.reports.scope import DAY_OF_MINUTE, NONE, Scope
 from analytics.reports.texts import CLIENT, PLACE, VALUES, grouping_for, value_parts
 
 # A statement reads at most this many requests, or refuses.
@@ -249,7 +249,12 @@ def from_raw_clicks(
     )
     if wanted.by_channel:
         others.append(_channels())
-    return Statement(text + final_parts(wanted, heat, *others), parameters)
+    day = DAY_OF_MINUTE.format(minute="minute")
+    days = (
+        f"SELECT link_id, {day} AS day, 1 AS clicks, 0 AS unique_clicks FROM hit"
+        f" WHERE kind = ANY(%(kinds)s::smallint[]) UNION ALL SELECT link_id, {day}, clicks, 0 FROM imported"
+    )
+    return Statement(text + final_parts(scope, wanted, heat, days, *others), parameters)
 
 
 def _sum_of(queries: Sequence[str]) -> str:

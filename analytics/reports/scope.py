@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -26,21 +26,48 @@ CHEAP_LINKS = 1_000
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
 _TAGGED = "SELECT link_id FROM links_searchable WHERE owner_id = %(owner)s AND tag_keys && %(tags)s::text[]"
+# Of links with certain utm parameters, the days on which they had them.
+_WITH_UTM = """
+SELECT l.id AS link_id, coalesce(f.until, '-infinity') AS first_day, 'infinity'::date AS end_day
+FROM links_link l LEFT JOIN (
+    SELECT link_id, max(until) AS until FROM links_formerutm WHERE owner_id = %(owner)s GROUP BY 1
+) f ON f.link_id = l.id
+WHERE l.owner_id = %(owner)s
+"""
+_WITH_FORMER_UTM = """
+SELECT f.link_id, f.first_day, f.until FROM (
+    SELECT link_id, utm, lag(until, 1, '-infinity') OVER (PARTITION BY link_id ORDER BY until) AS first_day, until
+    FROM links_formerutm WHERE owner_id = %(owner)s
+) f JOIN links_link l ON l.id = f.link_id
+WHERE l.owner_id = %(owner)s
+"""
+# What a link had on the `day` of `of`, if that is not what it has now.
+FORMER_UTM = """
+SELECT f.utm FROM links_formerutm f WHERE f.link_id = {of}.link_id AND f.until > {of}.day ORDER BY f.until LIMIT 1
+"""
+DAY_OF_MINUTE = "(date '1970-01-01' + {minute} / 1440)"
 _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
 # An index has only these links.
 _HAS_UTM = " AND l.utm <> '{}'::jsonb"
+_HAS_FORMER_UTM = "EXISTS (SELECT FROM links_formerutm WHERE owner_id = %(owner)s)"
 # Their number, and the links themselves if they are few: to find them again can take as long as the report.
-_FOUND = """
-SELECT count(*), CASE WHEN count(*) < %(most)s THEN {listed} END, {rolled}
-FROM (SELECT link_id FROM ({links}) c LIMIT %(most)s) c
-"""
+_FOUND = f"""
+SELECT count(*), {{rolled}}, {_HAS_FORMER_UTM}, {{listed}} FROM (SELECT * FROM ({{links}}) c LIMIT %(most)s) c
+"""  # noqa: S608 # built from constants
 # Those of a workspace are counted.
-_COUNTED = """
-SELECT least(coalesce(sum(links), 0), %(most)s)::bigint, NULL, {rolled}
+_COUNTED = f"""
+SELECT least(coalesce(sum(links), 0), %(most)s)::bigint, {{rolled}}, {_HAS_FORMER_UTM}
 FROM links_ownertotals WHERE owner_id = %(owner)s
+"""  # noqa: S608 # built from constants
+_LIST = (
+    "CASE WHEN count(*) < %(most)s THEN coalesce(array_agg({column} ORDER BY {columns}), '{{}}')::text END"
+)
+_LISTED = "SELECT unnest(%(link_id)s::bigint[]) AS link_id"
+_LISTED_DAYS = """
+SELECT * FROM unnest(%(link_id)s::bigint[], %(first_day)s::date[], %(end_day)s::date[])
+    AS listed (link_id, first_day, end_day)
 """
-_LIST = "coalesce(array_agg(link_id ORDER BY link_id), '{}')::text"
-_LISTED = "SELECT unnest(%(listed)s::bigint[]) AS link_id"
+_DAYS = ("first_day", "end_day")
 _ROLLUP = "SELECT %(rollup)s::bigint AS link_id"
 _OF_WORKSPACE = "(SELECT id FROM analytics_rollup WHERE owner_id = %(owner)s AND is_complete)"
 _OF_DOMAIN = """(
@@ -77,6 +104,8 @@ class Scope(NamedTuple):
     the roll-up of the same links, if there is one. ``is_rolled``: it is read instead of the links, as if it were one.
     ``member``: whether it has the link of `links_searchable s`, in SQL. ``is_public``: anybody reads the report.
     ``reads_others``: to read the rows of all links and leave out those of others is faster than to look each link up.
+    ``has_days``: ``links`` has the columns ``first_day`` and ``end_day``, the day after the last one. A link can have
+    several rows, whose days do not overlap. ``has_former_utm``: some links had other utm parameters.
     """
 
     links: str
@@ -88,6 +117,8 @@ class Scope(NamedTuple):
     is_rolled: bool = False
     is_public: bool = False
     reads_others: bool = False
+    has_days: bool = False
+    has_former_utm: bool = False
 
     def rolled(self) -> Scope:
         """The roll-up instead of the links, if there is one."""
@@ -96,11 +127,26 @@ class Scope(NamedTuple):
         values = self.values | {"rollup": -self.rollup}
         return self._replace(links=_ROLLUP, values=values, number=1, is_rolled=True)
 
-    def contains(self, link: str) -> str:
-        """Whether the link is one of the links, in SQL."""
+    def contains(self, clicks: str) -> str:
+        """Whether raw clicks of this name are of the links, in SQL."""
         if self.links == _LISTED:
-            return f"{link} = ANY(%(listed)s::bigint[])"
-        return f"EXISTS (SELECT FROM ({self.links}) chosen WHERE chosen.link_id = {link} OFFSET 0)"
+            return f"{clicks}.link_id = ANY(%(link_id)s::bigint[])"
+        of_link = f"chosen.link_id = {clicks}.link_id{self.on_days_of_clicks(clicks)}"
+        return f"EXISTS (SELECT FROM ({self.links}) chosen WHERE {of_link} OFFSET 0)"
+
+    def on_days(self, day: str) -> str:
+        """The end of a condition on rows of this day and on the CTE ``chosen``, in SQL."""
+        return f" AND {day} >= chosen.first_day AND {day} < chosen.end_day" if self.has_days else ""
+
+    def on_days_of_clicks(self, clicks: str) -> str:
+        return self.on_days(DAY_OF_MINUTE.format(minute=f"{clicks}.minute"))
+
+    def of_clicks(self, clicks: str) -> str:
+        """Whether raw clicks of this name are of the links in the CTE ``chosen``, in SQL."""
+        if not self.has_days:
+            return self.of_chosen
+        of_link = f"chosen.link_id = {clicks}.link_id{self.on_days_of_clicks(clicks)}"
+        return f"EXISTS (SELECT FROM chosen WHERE {of_link})"
 
     def has_link_of(self, rows: str) -> str:
         """Whether the roll-up has the link of a row of this CTE, in SQL. An index tells that of all rows at once."""
@@ -140,12 +186,16 @@ class Scope(NamedTuple):
         names = f"t.link_id{''.join(f', t.{name}' for name in columns.split())}"
         if self.is_rolled:
             return f"SELECT {names} FROM {table} t WHERE t.link_id = %(rollup)s AND {condition}"  # noqa: S608 # constants
+        on_days = self.on_days_of_clicks("t") if table == "analytics_rawclick" else self.on_days("t.day")
+        if not self.are_few and self.has_days:
+            of_link = f"chosen.link_id = t.link_id{on_days}"
+            return f"SELECT {names} FROM {table} t JOIN chosen ON {of_link} WHERE {condition}"  # noqa: S608 # constants
         if not self.are_few:
             return f"SELECT {names} FROM {table} t WHERE {self.of_chosen} AND {condition}"  # noqa: S608 # constants
         # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.
         return f"""
         SELECT {names} FROM chosen CROSS JOIN LATERAL (
-            SELECT * FROM {table} t WHERE t.link_id = chosen.link_id AND {condition} OFFSET 0
+            SELECT * FROM {table} t WHERE t.link_id = chosen.link_id{on_days} AND {condition} OFFSET 0
         ) t
         """  # noqa: S608 # built from constants
 
@@ -181,11 +231,10 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         creator = User.objects.filter(public_id=selection.creator).values_list("pk", flat=True).first()
         conditions += _CREATOR
         values["creator"] = creator
-    for key, condition in selection.utm.items():
-        conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
-        values |= condition.values(f"utm_{key}")
-    if not all(condition.holds(NONE) for condition in selection.utm.values()):
-        conditions += _HAS_UTM
+    if selection.utm:
+        among = f" AND l.id IN ({matching})" if matching else ""
+        links, of_utm = _with_utm(selection.utm, conditions + among)
+        return _found(links, values | of_utm, owner.pk, has_days=True)
     if conditions:
         links = f"{_SOME}{conditions} AND l.id IN ({matching})" if matching else _SOME + conditions
     else:
@@ -200,21 +249,44 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
     return _found(links, values, owner.pk, rolled)._replace(member=member)
 
 
-def _found(links: str, values: dict[str, Any], owner: int, rolled: str = "NULL") -> Scope:
+def of_link_with(link: Link, utm: Mapping[str, Condition]) -> Scope:
+    """The link on the days on which it had these utm parameters. One query."""
+    links, of_utm = _with_utm(utm, " AND l.id = %(link)s")
+    return _found(links, {"owner": link.owner_id, "link": link.pk} | of_utm, link.owner_id, has_days=True)
+
+
+def _with_utm(utm: Mapping[str, Condition], conditions: str) -> tuple[str, dict[str, Any]]:
+    """A query for the links and days with these utm parameters, and its parameters."""
+    has_utm = "" if all(condition.holds(NONE) for condition in utm.values()) else _HAS_UTM
+    links = []
+    for known, of, more in ((_WITH_UTM, "l.utm", has_utm), (_WITH_FORMER_UTM, "f.utm", "")):
+        met = [condition.sql(f"utm_{key}", utm_value(key, of)) for key, condition in utm.items()]
+        links.append(f"{known}{conditions} AND {' AND '.join(met)}{more}")
+    parameters = [condition.values(f"utm_{key}") for key, condition in utm.items()]
+    return " UNION ALL ".join(links), {name: value for part in parameters for name, value in part.items()}
+
+
+def _found(
+    links: str, values: dict[str, Any], owner: int, rolled: str = "NULL", *, has_days: bool = False
+) -> Scope:
+    columns = ["link_id", *(_DAYS if has_days else ())]
+    listed = ", ".join(_LIST.format(column=column, columns=", ".join(columns)) for column in columns)
     text = (
         _COUNTED.format(rolled=rolled)
         if links == _ALL
-        else _FOUND.format(links=links, rolled=rolled, listed=_LIST)
+        else _FOUND.format(links=links, rolled=rolled, listed=listed)
     )
-    [(number, listed, rollup)] = fetch_bounded(text, {**values, "most": FEW_LINKS + 1})
-    if listed is not None:
-        links, values = _LISTED, {**values, "listed": listed}
-    return Scope(links, values, number, owner, rollup)
+    [(number, rollup, has_former_utm, *lists)] = fetch_bounded(text, {**values, "most": FEW_LINKS + 1})
+    if lists and lists[0] is not None:
+        links = _LISTED_DAYS if has_days else _LISTED
+        values = values | dict(zip(columns, lists, strict=True))
+    scope = Scope(links, values, number, owner, rollup)
+    return scope._replace(has_days=has_days, has_former_utm=has_former_utm)
 
 
-def utm_value(key: str) -> str:
-    """SQL: the value of a link ``l`` for a utm parameter; `none` without one."""
-    return f"coalesce(nullif(l.utm->>'{key}', ''), '{NONE}')"
+def utm_value(key: str, utm: str = "l.utm") -> str:
+    """SQL: the value of this column for a utm parameter; `none` without one."""
+    return f"coalesce(nullif({utm}->>'{key}', ''), '{NONE}')"
 
 
 # The value of what has none: of a link without the utm parameter, and of clicks on a link's own destination.

@@ -50,7 +50,7 @@ _LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL e
 _ALONE = "; SET LOCAL max_parallel_workers_per_gather = 0"
 _FIRST_AND_LAST = """
 SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
-    SELECT min(day) AS first, max(day) AS last FROM {days} WHERE link_id = chosen.link_id
+    SELECT min(day) AS first, max(day) AS last FROM {days} WHERE link_id = chosen.link_id{on_days}
 ) days
 """
 _DAYS_OF_ALL = "SELECT FROM analytics_daytotal WHERE day BETWEEN %(touched_first)s AND %(touched_last)s"
@@ -253,7 +253,8 @@ def life(scope: Scope, query: RequestedRange) -> Period:
     of_days = scope.table("analytics_daytotal")
     if scope.is_rolled:
         of_days = _ROLLED_DAYS.format(days=of_days)
-    [bounds] = fetch_bounded(_FIRST_AND_LAST.format(links=scope.links, days=of_days), scope.values, _LIMITS)
+    text = _FIRST_AND_LAST.format(links=scope.links, days=of_days, on_days=scope.on_days("day"))
+    [bounds] = fetch_bounded(text, scope.values, _LIMITS)
     days = [day for day in bounds if day is not None]
     if days and query.zone is not UTC:
         text = _FIRST_AND_LAST_QUARTER.format(

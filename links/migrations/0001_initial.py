@@ -308,6 +308,21 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='FormerUtm',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('link_id', models.BigIntegerField(db_comment='The link.')),
+                    ('owner_id', models.BigIntegerField(db_comment='Its workspace.')),
+                    ('until', models.DateField(db_comment='The day (UTC) of the change. Its clicks count with what it ended with.')),
+                    ('utm', models.JSONField(db_comment='As in links_link.')),
+                ],
+                options={
+                    'db_table_comment': 'Campaign parameters that links had on earlier days.',
+                    'indexes': [models.Index(fields=['owner_id', 'link_id'], name='formerutm_owner_link')],
+                    'constraints': [models.UniqueConstraint(fields=('link_id', 'until'), name='formerutm_link_until')],
+                },
+            ),
+            migrations.CreateModel(
                 name='Route',
                 fields=[
                     ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
@@ -334,6 +349,7 @@ class Migration(migrations.Migration):
             'totals.sql',
             'tag_totals.sql',
             'routes.sql',
+            'former_utm.sql',
             'health.sql',
             'immutable_columns.sql',
             'domain_deletion.sql',

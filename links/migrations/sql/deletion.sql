@@ -4,6 +4,7 @@ CREATE FUNCTION links_after_final_deletion() RETURNS trigger LANGUAGE plpgsql SE
 BEGIN
     IF NOT EXISTS (SELECT FROM links_link WHERE id = OLD.link_id) THEN
         DELETE FROM links_route WHERE link_id = OLD.link_id;
+        DELETE FROM links_formerutm WHERE link_id = OLD.link_id;
         DELETE FROM links_linkban WHERE link_id = OLD.link_id;
         DELETE FROM links_linkhealth WHERE link_id = OLD.link_id;
         DELETE FROM links_visitorkey WHERE link_id = OLD.link_id;

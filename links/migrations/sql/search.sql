@@ -64,7 +64,7 @@ $$;
 
 CREATE FUNCTION links_searchable_after_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    TRUNCATE links_searchable, links_route;
+    TRUNCATE links_searchable, links_route, links_formerutm;
     RETURN NULL;
 END $$;
 

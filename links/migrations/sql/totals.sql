@@ -163,6 +163,7 @@ DECLARE
 BEGIN
     DELETE FROM links_searchable WHERE link_id = ANY (ARRAY(SELECT id FROM old_rows));
     DELETE FROM links_route WHERE link_id = ANY (gone);
+    DELETE FROM links_formerutm WHERE link_id = ANY (gone);
     DELETE FROM links_linkban WHERE link_id = ANY (gone);
     DELETE FROM links_linkhealth WHERE link_id = ANY (gone);
     DELETE FROM links_visitorkey WHERE link_id = ANY (gone);
