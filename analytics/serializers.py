@@ -28,6 +28,7 @@ from analytics.reports.raw import CHANNEL
 from analytics.reports.scope import NONE
 from common.rest.fields import DateTime, QueryBoolean, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, PageQuery
+from common.rest.unknown_fields import Closed
 from links.routing.conditions import ZoneNameField
 from links.tags.serializers import TagsQuery
 
@@ -119,7 +120,7 @@ def requested_range(query: Mapping[str, Any]) -> RequestedRange:
     return RequestedRange(query.get("start"), query.get("end"), zone, interval)
 
 
-class ErasureQuery(serializers.Serializer[Any]):
+class ErasureQuery(Closed):
     default_error_messages = {
         "no_date": "Must be a date, such as 2030-12-31: visits are counted by UTC day.",
         "future": "Must not be later than tomorrow (UTC).",
@@ -144,7 +145,7 @@ class ErasureQuery(serializers.Serializer[Any]):
         return day
 
 
-class FileFormat(serializers.Serializer[Any]):
+class FileFormat(Closed):
     format = choice_field(
         choices=[JSON, *FORMATS],
         source="file_format",
@@ -252,7 +253,7 @@ class WorkspaceQuery(LinkSelection, OverviewQuery):
         return attrs if attrs["interval"] == "hour" else with_start(attrs)
 
 
-class SparklinesQuery(serializers.Serializer[Any]):
+class SparklinesQuery(Closed):
     urlIds = IdsField(
         source="ids",
         default=[],

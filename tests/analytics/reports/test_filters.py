@@ -346,5 +346,7 @@ def test_bad_filters_are_refused(api: APIClient, link: str, part: str) -> None:
         ({"city": ""}, ("city", "blank")),
     ):
         assert broken_rules(api.get(path, query)) == [rule], query
-    # A misspelt filter that is ignored would read like an answer.
-    assert broken_rules(api.get(path, {"contry": "DE"})) == [("contry", "unknown_field")]
+    # A filter that is ignored would read like an answer.
+    for name in ("contry", "campaign", "tags", "urlIds", "search"):
+        assert broken_rules(api.get(path, {name: "DE"})) == [(name, "unknown_field")], name
+    assert broken_rules(api.get(f"{path}?country=DE&country=US")) == [("country", "repeated")]
