@@ -101,6 +101,9 @@ def test_the_address_is_shown_once_and_stored_as_a_digest(api: APIClient, make_l
         ({"urlId": "LINK", "expiresAt": "soon"}, ("expiresAt", "invalid")),
         ({"urlId": "LINK", "noIndex": "yes"}, ("noIndex", "invalid")),
         ({"urlId": "LINK", "pasword": "x"}, ("pasword", "unknown_field")),
+        # Ignoring them would show anybody what was meant to be left out.
+        ({"urlId": "LINK", "country": "DE"}, ("country", "unknown_field")),
+        ({"urlId": "LINK", "startDate": "2030-01-01"}, ("startDate", "unknown_field")),
         ({"viewId": "LIST"}, ("viewId", "no_report")),
         ({"viewId": "INVALID"}, ("viewId", "invalid_report")),
     ],
