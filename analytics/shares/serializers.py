@@ -17,7 +17,6 @@ _password = partial(Text, min_length=1, max_length=128, style={"input_type": "pa
 
 
 class UpdateShareSerializer(Closed):
-
     default_error_messages = {"past": "Must be in the future."}
     returned = share.names
     period = choice_field(
