@@ -14,6 +14,7 @@ from common.errors import Conflict, Forbidden, NotFound
 from common.ids import find_by_public_id
 from links.models import SavedView
 from links.selectors import tag_key
+from links.tags.texts import tags_in, text_of
 
 MAX_VIEWS = 50
 # The constraint that keeps names unique.
@@ -86,9 +87,7 @@ def delete_view(*, owner: Workspace, public_id: str) -> None:
 
 
 def replace_tag(owner: Workspace, key: str, name: str) -> None:
-    """Write another tag into the filters, in the caller's transaction. A filter cannot have one with a comma."""
-    if "," in name:
-        return
+    """Write another tag into the filters, in the caller's transaction."""
     for view in SavedView.objects.select_for_update().filter(owner=owner).order_by("pk"):
         filters = _with_tag(view.filters, key, name)
         report = None if view.report is None else _with_tag(view.report, key, name)
@@ -99,7 +98,7 @@ def replace_tag(owner: Workspace, key: str, name: str) -> None:
 
 def _with_tag(parameters: Mapping[str, str], key: str, name: str) -> dict[str, str]:
     return {**parameters} | {
-        parameter: ",".join(dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags.split(",")))
+        parameter: text_of(dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags_in(tags)))
         for parameter in ("tags", "excludeTags")
         if (tags := parameters.get(parameter))
     }

@@ -242,8 +242,8 @@ class ListFilters(serializers.Serializer[Any]):
         required=False,
         allow_blank=True,
         characters=MAX_TAGS * (MAX_TAG + 1),
-        help_text=f"Tags separated by commas, each of at most {MAX_TAG} characters: links with any of them."
-        " Case-insensitive.",
+        help_text=f"Tags separated by commas, each of at most {MAX_TAG} characters: links with any of them. In a"
+        " tag, write a comma as `\\,`. Case-insensitive.",
     )
     tagsMode = choice_field(
         source="tags_mode",

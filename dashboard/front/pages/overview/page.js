@@ -4,6 +4,7 @@ import { copy } from "../../core/clipboard.js";
 import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
+import { textOfList } from "../../core/lists.js";
 import { navigate, query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
@@ -118,7 +119,7 @@ function Tags({ overview: { clicks, days } }) {
     return html`
         <section class="panel tags" aria-label=${t("field.tags")}>
             <h2>${t("field.tags")}</h2>
-            <${Ranked} rows=${tags.map(({ value, clicks: count }) => ({ name: value, address: reportOf({ tags: value }, days), clicks: count }))} total=${clicks.totalClicks} />
+            <${Ranked} rows=${tags.map(({ value, clicks: count }) => ({ name: value, address: reportOf({ tags: textOfList([value]) }, days), clicks: count }))} total=${clicks.totalClicks} />
             <p><a href="/dashboard/tags">${t("overview.tags")}</a></p>
         </section>
     `;

@@ -1,7 +1,7 @@
 /** The clicks by one property, which a report reads only when they are shown. */
 import { availableDomains } from "../../core/endpoints.js";
 import { html } from "../../core/html.js";
-import { listOf } from "../../core/lists.js";
+import { listOf, textOfList } from "../../core/lists.js";
 import { query } from "../../core/router.js";
 import { tagLook } from "../../core/tags.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
@@ -55,5 +55,5 @@ function selecting(name, value) {
     if (NO_SELECTION.includes(value)) return null;
     const chosen = name === "tags" ? listOf(query.value.get(name) ?? "") : [query.value.get(name)];
     const isOn = chosen.some(other => other?.toLowerCase() === value.toLowerCase());
-    return { isOn, look: name === "tags" ? tagLook(value) : undefined, toggle: () => filterBy({ [name]: isOn ? null : value, ...(name === "tags" && { tagsMode: null }) }) };
+    return { isOn, look: name === "tags" ? tagLook(value) : undefined, toggle: () => filterBy({ [name]: isOn ? null : name === "tags" ? textOfList([value]) : value, ...(name === "tags" && { tagsMode: null }) }) };
 }
