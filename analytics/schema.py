@@ -123,7 +123,7 @@ _COSTS = [TooManyAtOnce(REPORTS_PER_WORKSPACE), ReportTooSlow()]
 
 
 def _files(columns: Sequence[Column], row: Mapping[str, Any]) -> dict[str, OpenApiResponse]:
-    cells = ["" if value is None else str(value) for value in row.values()]
+    cells = ["" if value is None else orjson.dumps(value).decode().strip('"') for value in row.values()]
     head = ",".join(column.name for column in columns)
     examples = {
         "csv": f"{head}\r\n{','.join(cells)}\r\n",
@@ -144,7 +144,8 @@ def _files(columns: Sequence[Column], row: Mapping[str, Any]) -> dict[str, OpenA
 
 _REPORT_FILES = _files(
     REPORT_COLUMNS,
-    {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None},
+    {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None}
+    | {"isRest": False, "isUnset": False},
 )
 _LOG_FILES = _files(LOG_COLUMNS, dict.fromkeys(column.name for column in LOG_COLUMNS))
 _CODE_FILES = _files(CODE_COLUMNS, dict.fromkeys(column.name for column in CODE_COLUMNS) | {"code": "sprnig"})

@@ -46,6 +46,8 @@ REPORT_COLUMNS = (
     Column("url", "text"),
     Column("clicks", "integer"),
     Column("uniqueClicks", "integer"),
+    Column("isRest", "flag"),
+    Column("isUnset", "flag"),
 )
 
 
@@ -65,11 +67,14 @@ def _rows(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
         elif key == "compared":
             yield from _rows(content, f"{part}.")
         elif key == "otherUrls":
-            yield part, None, None, None, content["clicks"], content["uniqueClicks"]
+            yield part, None, None, None, content["clicks"], content["uniqueClicks"], True, False
         elif key in {"notCounted", "refused"}:
-            yield from ((part, name, None, None, requests, None) for name, requests in content.items())
+            yield from (
+                (part, name, None, None, requests, None, False, False) for name, requests in content.items()
+            )
         elif isinstance(content, int) and key != "uniqueClicks":
-            yield part, None, None, None, content, data["uniqueClicks"] if key == _TOTAL else None
+            unique = data["uniqueClicks"] if key == _TOTAL else None
+            yield part, None, None, None, content, unique, False, False
 
 
 def _row(part: str, entry: Mapping[str, Any]) -> Row:
@@ -79,7 +84,16 @@ def _row(part: str, entry: Mapping[str, Any]) -> Row:
     if country not in {value, OTHER, UNKNOWN}:
         value, name = f"{country} {value}", None
     url = entry.get("shortUrl", entry.get("url"))
-    return part, value, None if name == value else name, url, entry["clicks"], entry.get("uniqueClicks")
+    marks = entry.get("isRest", False), entry.get("isUnset", False)
+    return (
+        part,
+        value,
+        None if name == value else name,
+        url,
+        entry["clicks"],
+        entry.get("uniqueClicks"),
+        *marks,
+    )
 
 
 def _report_clicks(rows: Sequence[Row]) -> int:

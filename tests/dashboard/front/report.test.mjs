@@ -67,6 +67,9 @@ describe("the filters of a report", () => {
         assert.equal(textOf(values), String.raw`DE,-FR,a\,b,-\-x\\,\-y`);
         assert.deepEqual(valuesOf(textOf(values)), values);
         assert.deepEqual(valuesOf(""), []);
+        // Of links without a value, and of the value with this name.
+        assert.equal(textOf(["", "none"].flatMap(value => [{ value, isExcluded: false }, { value, isExcluded: true }])), String.raw`none,-none,\none,-\none`);
+        assert.deepEqual(valuesOf(String.raw`-none,\none`), [{ value: "", isExcluded: true }, { value: "none", isExcluded: false }]);
     });
     test("are added, turned round and removed one by one", () => {
         const query = new URLSearchParams("device=mobile&country=DE,-FR&range=7d&tags=spring");
@@ -87,7 +90,7 @@ describe("the filters of a report", () => {
         const counted = [
             { value: "t.co", clicks: 3 },
             { value: "news.example", clicks: 2 },
-            { value: "other", clicks: 9 },
+            { value: "other", clicks: 9, isRest: true },
             { value: "x.com", clicks: 1 },
         ];
         assert.deepEqual(

@@ -13,7 +13,7 @@ import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sign } from "../../parts/sign.js";
 import { Skeleton } from "../../parts/skeleton.js";
-import { OTHER, nameOfCountry, percent, shareOf } from "../report/names.js";
+import { nameOfCountry, percent, shareOf } from "../report/names.js";
 import { Tile, TopLinks, titleOf } from "../report/top_links.js";
 import { FirstLink } from "../start/first_link.js";
 import { Shorten } from "../start/shorten.js";
@@ -103,7 +103,7 @@ function Best({ overview: { clicks } }) {
 
 /** @param {{overview: Overview}} properties */
 function Countries({ overview: { clicks, days } }) {
-    const countries = (clicks?.topCountries ?? []).filter(({ country }) => country !== OTHER);
+    const countries = (clicks?.topCountries ?? []).filter(({ isRest }) => !isRest);
     if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
     if (countries.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
     return html`

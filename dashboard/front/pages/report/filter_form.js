@@ -9,7 +9,7 @@ import { t } from "../../core/texts.js";
 import { Suggesting } from "../../parts/suggesting.js";
 import { TagsInput } from "../../parts/tags_input.js";
 import { filterBy } from "./filter_bar.js";
-import { DIMENSIONS, adding } from "./filters.js";
+import { DIMENSIONS, UNSET, adding } from "./filters.js";
 import { nameOfFilter } from "./names.js";
 import { MOST_LINKS, adoptNames } from "./selected_links.js";
 
@@ -26,6 +26,11 @@ const FIXED = {
     device: ["desktop", "mobile", "tablet", "unknown"],
     channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
     kind: ["click", "refused", "head", "prefetch", "crawler", "ignored"],
+    utmSource: [UNSET],
+    utmMedium: [UNSET],
+    utmCampaign: [UNSET],
+    utmTerm: [UNSET],
+    utmContent: [UNSET],
     continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
 };
 
