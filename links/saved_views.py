@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.dispatch import Signal
+
 from accounts.callers import require_scope
 from accounts.caps import lock_count
 from accounts.models import Workspace
@@ -19,6 +21,11 @@ from links.tags.texts import tags_in, text_of
 MAX_VIEWS = 50
 # The constraint that keeps names unique.
 _NAME = "savedview_owner_name"
+
+
+# Sent with the ``owner`` and the ``report`` before a view keeps it. Receivers raise InvalidFields for what no report
+# accepts: what a report is, the floors above know.
+keeping_report = Signal()
 
 
 class TooManyViews(Forbidden):
@@ -50,8 +57,9 @@ def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedVi
 
 
 def create_view(*, owner: Workspace, **fields: Any) -> SavedView:
-    """Raises TooManyViews or ViewExists."""
+    """Raises InvalidFields, TooManyViews or ViewExists."""
     view = SavedView(owner=owner, **fields)
+    _check(owner, view.report)
 
     def work() -> None:
         lock_count(owner)
@@ -66,12 +74,16 @@ def create_view(*, owner: Workspace, **fields: Any) -> SavedView:
 
 
 def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> SavedView:
-    """Raises NotFound or ViewExists, or ScopeRequired if the caller could not read the report, which may be shared."""
+    """Raises as `create_view` does, NotFound, or ScopeRequired if the caller could not read the report.
+
+    It may be shared.
+    """
 
     def work() -> SavedView:
         view = get_view(owner, public_id, lock=True)
         if changes.get("report", view.report) != view.report:
             require_scope(owner, Scope.ANALYTICS_READ)
+            _check(owner, changes["report"])
         for name, value in changes.items():
             setattr(view, name, value)
         view.save(update_fields=[*changes, "updated_at"])
@@ -79,6 +91,11 @@ def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any])
 
     with refusing(_NAME, ViewExists()):
         return in_one_transaction(work)
+
+
+def _check(owner: Workspace, report: Mapping[str, str] | None) -> None:
+    if report is not None:
+        keeping_report.send(sender=SavedView, owner=owner, report=report)
 
 
 def delete_view(*, owner: Workspace, public_id: str) -> None:
