@@ -135,6 +135,8 @@ describe("a campaign", () => {
     }
     test("is a view with a report, whatever else the address says", () => {
         assert.deepEqual(reportOf(new URLSearchParams("workspace=1&range=7d&interval=week")), { period: "7d" });
+        assert.deepEqual(reportOf(new URLSearchParams("range=90d&interval=hour&start=2030-01-01")), { period: "90d" });
+        assert.deepEqual(reportOf(new URLSearchParams("range=all&compare=year")), { period: "all" });
         const view = (/** @type {object | null} */ report) => CAMPAIGNS.has(/** @type {any} */ ({ report }));
         assert.deepEqual([view(null), view({})], [false, true]);
     });
