@@ -43,6 +43,9 @@ MAX_CODES_PER_PAGE = 50
 _OUT_OF_RANGE = serializers.ErrorDetail(f"Must lie between {FIRST_DAY} and {LAST_DAY}.", code="out_of_range")
 NO_FILE = "Only a file has a manifest: send a format other than json, too."
 WHOLE_FILE = "A file has all requests: send no limit."
+ALL_TAGS = "A file has all tags: send no page, no limit and no cursor."
+CLICKS = "clicks"
+NO_RANGE = "To sort by clicks, send a period or dates, too."
 ALL_CODES = "A file has all codes: send no page and no limit."
 BOTH_RANGES = "Send either period or dates, not both."
 
@@ -292,6 +295,24 @@ class WorkspaceClicksQuery(LinkSelection, ClicksQuery):
         return with_start(super().validate(attrs))
 
 
-class TagsOfPeriodQuery(DaysQuery, TagsQuery):
+class TagsOfPeriodQuery(FileFormat, DaysQuery, TagsQuery):
+    sortBy = choice_field(
+        source="sort_by",
+        choices=["name", "linkCount", CLICKS],
+        default="name",
+        help_text=f"`{CLICKS}`: by those in the range.",
+    )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        query: dict[str, Any] = super().to_internal_value(data)
+        if query["file_format"] != JSON and (
+            sent := [name for name in ("page", "limit", "cursor") if name in data]
+        ):
+            raise serializers.ValidationError(dict.fromkeys(sent, ALL_TAGS), code="conflict")
+        return query
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return DaysQuery.validate(self, TagsQuery.validate(self, attrs))
+        attrs = FileFormat.validate(self, TagsQuery.validate(self, attrs))
+        if attrs["sort_by"] == CLICKS and not attrs.keys() & {"period", "start", "end"}:
+            raise serializers.ValidationError({"sortBy": NO_RANGE}, code="conflict")
+        return attrs

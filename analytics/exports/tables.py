@@ -14,7 +14,7 @@ from analytics.models import Kind
 from analytics.reports.click_log import ClickLog
 from analytics.reports.missed_codes import MissedCode
 from analytics.reports.selected import OTHER
-from analytics.representations import logged_click, missed_code, unknown_codes_of_date
+from analytics.representations import listed_tag, logged_click, missed_code, unknown_codes_of_date
 from common.rest.fields import DateTime
 
 # The requests that a file reads at once.
@@ -144,6 +144,17 @@ _OF_CODES = list(_columns(missed_code.serializer().fields))
 CODE_COLUMNS = [column for column, _ in _OF_CODES]
 _OF_DAYS = list(_columns(unknown_codes_of_date.serializer().fields))
 CODE_DAY_COLUMNS = [column for column, _ in _OF_DAYS]
+
+
+_OF_TAGS = list(_columns(listed_tag.serializer().fields))
+TAG_COLUMNS = [column for column, _ in _OF_TAGS]
+_TAG_CLICKS = [column.name for column in TAG_COLUMNS].index("clicks")
+
+
+def tag_table(tags: Iterable[Mapping[str, Any]]) -> Table:
+    """Tags as their list has them. A click on a link with several tags counts for each of them."""
+    rows = [tuple(tag.get(column.name) for column in TAG_COLUMNS) for tag in tags]
+    return Table(TAG_COLUMNS, [rows], lambda some: sum(row[_TAG_CLICKS] or 0 for row in some))
 
 
 def code_table(batches: Iterable[Sequence[MissedCode]]) -> Table:
