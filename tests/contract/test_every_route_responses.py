@@ -42,7 +42,7 @@ READABLE = [
 CLOSED = {
     *("/api/analytics", "/api/analytics/clicks", "/api/analytics/sparklines", "/api/analytics/{urlId}"),
     *(f"/api/analytics/{{urlId}}/{part}" for part in ("devices", "geographic", "clicks")),
-    *("/api/domains/{id}/analytics", "/api/domains/{id}/unknown-codes"),
+    *("/api/domains/{id}/analytics", "/api/domains/{id}/unknown-codes", "/api/tags"),
 }
 CLOSED_BODIES = {"/api/analytics/shares", "/api/analytics/shares/{id}"}
 
