@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.db import models
 from django.db.models import Q
@@ -27,15 +28,20 @@ _WORKSPACE = "It belongs to a workspace: see its history."
 
 
 class Part(NamedTuple):
-    """Rows of a model. ``withheld``: the reason for each column that is left out; binary columns are secrets.
+    """Rows of a model; those of the floors above are named. ``withheld``: the reason for each column that is left out;
+    binary columns are secrets.
 
     ``converted`` replaces the stored values of some columns.
     """
 
-    model: type[models.Model]
+    of: type[models.Model] | str
     rows: Callable[[User], Q]
     withheld: Mapping[str, str] = {}
     converted: Mapping[str, Callable[[Any], Any]] = {}
+
+    @property
+    def model(self) -> type[models.Model]:
+        return apps.get_model(self.of) if isinstance(self.of, str) else self.of
 
 
 def _of(name: str) -> Callable[[User], Q]:
@@ -66,6 +72,7 @@ PARTS = {
     "groups": Part(User.groups.through, _of("user")),
     "permissions": Part(User.user_permissions.through, _of("user")),
     "adminActions": Part(LogEntry, _of("user"), {"object_repr": _OF_OTHERS, "change_message": _OF_OTHERS}),
+    "reportMails": Part("analytics.ReportMail", _of("user")),
     "changes": Part(Change, _own_changes, {"before": _WORKSPACE, "after": _WORKSPACE}),
 }
 # By model. Changes in workspaces that the account has left are part of their histories.
@@ -73,7 +80,6 @@ EXCLUDED = {
     "accounts.PasskeyHandle": "A random number, which passkeys carry instead of the account's number.",
     "account.EmailConfirmation": _SECRET,
     "socialaccount.SocialToken": _SECRET,
-    "analytics.ReportMail": "GET /api/analytics/report-mails has it for each workspace.",
     "links.Link": "It belongs to a workspace: GET /api/urls/export has its links.",
     "limits.AttemptLog": "Times under keyed hashes, which lead to no account, for some hours.",
     "limits.KnownNetwork": "Keyed hashes of networks, which lead to no account.",

@@ -28,6 +28,7 @@ from common.http.client_address import address_of_client, customer_network
 from common.openapi.generated import generate
 from common.rest.envelope import error_body
 from common.rest.inner_calls import Action
+from links.tags.texts import text_of
 from links.views import LinkViewSet
 from qrcodes.design import ImageFormat
 from qrcodes.drawing import CONTENT_TYPES, drawing_queue, render
@@ -303,7 +304,7 @@ def _query(arguments: Arguments) -> dict[str, str]:
 def _as_parameter(value: Any) -> str:
     """Models like to send lists for what queries separate by commas."""
     if isinstance(value, list):
-        return ",".join(map(_as_parameter, value))
+        return text_of(map(_as_parameter, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 

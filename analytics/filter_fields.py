@@ -31,7 +31,8 @@ UTM = {f"utm{key.capitalize()}": key for key in UTM_KEYS}
 class ConditionField(Text):
     """Values separated by commas. ``read`` returns a value as it is stored, or None for one that cannot exist.
 
-    ``form`` is a regular expression that every value matches, for the description; empty: any value.
+    ``form`` is a regular expression that every value matches, for the description; empty: any value. ``unset``: the
+    word for links without a value.
     """
 
     default_error_messages = {
@@ -40,20 +41,23 @@ class ConditionField(Text):
         "max_values": f"A filter has at most {MAX_VALUES} values.",
     }
 
-    def __init__(self, read: Callable[[str], str | None], allowed: str, form: str, **options: Any) -> None:
-        self.read, self.allowed, self.form = read, allowed, form
+    def __init__(
+        self, read: Callable[[str], str | None], allowed: str, form: str, unset: str | None, **options: Any
+    ) -> None:
+        self.read, self.allowed, self.form, self.unset = read, allowed, form, unset
         super().__init__(required=False, **options)
 
     def to_internal_value(self, data: Any) -> Condition:  # type: ignore[override] # not its text
         text = super().to_internal_value(data)
         # Afterwards, DRF would validate the condition instead of its text.
         self.run_validators(text)
-        condition = parse(text)
+        try:
+            condition = parse(text, self.unset)
+        except ValueError:
+            self.fail("blank_value")
         values = [*condition.included, *condition.excluded]
         if len(values) > MAX_VALUES:
             self.fail("max_values")
-        if not all(values):
-            self.fail("blank_value")
         for value in values:
             if self.read(value) is None:
                 self.fail("value", value=value, allowed=self.allowed)
@@ -73,6 +77,7 @@ class _Reading(NamedTuple):
     read: Callable[[str], str | None]
     allowed: str = ""
     form: str = ""
+    unset: str | None = None
 
 
 def _one_of(values: Collection[str]) -> _Reading:
@@ -159,9 +164,9 @@ ClickFilters._declared_fields.update({
     },
     **{
         name: ConditionField(
-            *_ANY,
+            *_ANY._replace(unset=NONE),
             help_text=f"The `utm.{key}` that the link had at the end of the day (UTC) of a click; `{NONE}` for"
-            " links without one.",
+            f" links without one, `\\{NONE}` for this value.",
         )
         for name, key in UTM.items()
     },

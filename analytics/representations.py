@@ -142,11 +142,27 @@ class _Report:
 class _Share(NamedTuple):
     name: str
     clicks: int
+    is_rest: bool
     percentage: float
 
 
+_REST = flag(
+    "isRest", None, help_text="True in the row `other` of what the list leaves out, and else missing."
+).optional()
+
+
+def _marked(row: Representation, value: Value | _Share | GroupClicks) -> dict[str, Any]:
+    """The row says what its value may be the name of, too."""
+    shown = row(value)
+    if value.is_rest:
+        shown["isRest"] = True
+    elif isinstance(value, GroupClicks) and value.is_unset:
+        shown["isUnset"] = True
+    return shown
+
+
 def _rows(row: Representation, breakdown: Breakdown) -> Any:
-    return lambda report: [row(value) for value in report.values(breakdown)]
+    return lambda report: [_marked(row, value) for value in report.values(breakdown)]
 
 
 def _outcomes(prefix: str, names: tuple[str, ...], example: int) -> list[Field]:
@@ -200,13 +216,14 @@ _date = Representation(
     _CLICKS._replace(source=lambda row: row[1]),
     _unique("uniqueClicks", lambda row: row[2], "The part of the range's `uniqueClicks` in this step."),
 )
-_country = Representation("ClicksOfCountry", _COUNTRY._replace(source="name"), _CLICKS)
-_language = Representation("ClicksOfLanguage", _LANGUAGE._replace(source="name"), _CLICKS)
-_device = Representation("ClicksOfDevice", _DEVICE._replace(source="name"), _CLICKS)
+_country = Representation("ClicksOfCountry", _COUNTRY._replace(source="name"), _CLICKS, _REST)
+_language = Representation("ClicksOfLanguage", _LANGUAGE._replace(source="name"), _CLICKS, _REST)
+_device = Representation("ClicksOfDevice", _DEVICE._replace(source="name"), _CLICKS, _REST)
 _referrer = Representation(
     "ClicksOfReferrer",
     text("referrer", "name", "news.example.com", "A host, `direct` or `unknown`."),
     _CLICKS,
+    _REST,
 )
 
 
@@ -251,6 +268,10 @@ _group = Representation(
     "ClicksOfGroup",
     text("value", "value", "DE", "As a filter or a selection takes it; `other` for the rest."),
     _CLICKS,
+    _REST,
+    flag(
+        "isUnset", None, help_text="True in the row `none` of links without one, and else missing."
+    ).optional(),
     number(
         "uniqueClicks",
         "unique_clicks",
@@ -283,7 +304,7 @@ def _added(
     if compared is not None:
         added["compared"] = _compared(_Report(compared, interval))
     if groups is not None:
-        added["groups"] = [_group(group) for group in groups]
+        added["groups"] = [_marked(_group, group) for group in groups]
     return added
 
 
@@ -327,13 +348,13 @@ def _name_of_place(value: Value) -> str:
 
 
 _city_of_report = Representation(
-    "ClicksOfCity", _CITY._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
+    "ClicksOfCity", _CITY._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS, _REST
 )
 _region_of_report = Representation(
-    "ClicksOfRegion", _REGION._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
+    "ClicksOfRegion", _REGION._replace(source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS, _REST
 )
-_browser = Representation("ClicksOfBrowser", _BROWSER._replace(source="name"), _CLICKS)
-_system = Representation("ClicksOfOperatingSystem", _SYSTEM._replace(source="name"), _CLICKS)
+_browser = Representation("ClicksOfBrowser", _BROWSER._replace(source="name"), _CLICKS, _REST)
+_system = Representation("ClicksOfOperatingSystem", _SYSTEM._replace(source="name"), _CLICKS, _REST)
 WORKSPACE_OVERVIEW = Representation(
     "",
     *OVERVIEW.pick(
@@ -451,10 +472,14 @@ def unknown_codes(days: list[tuple[date, int]]) -> dict[str, Any]:
     return UNKNOWN_CODES(days)
 
 
-_share_of_device = Representation("Device", _DEVICE._replace(name="type", source="name"), _CLICKS, _SHARE)
-_share_of_browser = Representation("Browser", _BROWSER._replace(name="name", source="name"), _CLICKS, _SHARE)
+_share_of_device = Representation(
+    "Device", _DEVICE._replace(name="type", source="name"), _CLICKS, _SHARE, _REST
+)
+_share_of_browser = Representation(
+    "Browser", _BROWSER._replace(name="name", source="name"), _CLICKS, _SHARE, _REST
+)
 _share_of_system = Representation(
-    "OperatingSystem", _SYSTEM._replace(name="name", source="name"), _CLICKS, _SHARE
+    "OperatingSystem", _SYSTEM._replace(name="name", source="name"), _CLICKS, _SHARE, _REST
 )
 DEVICES = (
     _share_of_device.listed("devices"),
@@ -474,7 +499,9 @@ def devices(counts: Counts, limit: int | None) -> dict[str, Any]:
 def _shares(row: Representation, values: list[Value], limit: int | None) -> list[dict[str, Any]]:
     """Shares of all values, including those that the limit leaves out. None: show all of them."""
     shares = percentages([value.clicks for value in values])
-    return [row(_Share(*value, share)) for value, share in list(zip(values, shares, strict=True))[:limit]]
+    return [
+        _marked(row, _Share(*value, share)) for value, share in list(zip(values, shares, strict=True))[:limit]
+    ]
 
 
 _NAMES = {**COUNTRY_NAMES, OTHER: "Other"}
@@ -484,11 +511,14 @@ _share_of_country = Representation(
     text("name", lambda share: _NAMES.get(share.name, "Unknown"), "Germany", "In English; `Unknown`."),
     _CLICKS,
     _SHARE,
+    _REST,
 )
 _region = Representation(
-    "Region", _REGION._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS
+    "Region", _REGION._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS, _REST
 )
-_city = Representation("City", _CITY._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS)
+_city = Representation(
+    "City", _CITY._replace(name="name", source=_name_of_place), _COUNTRY_OF_PLACE, _CLICKS, _REST
+)
 _attribution = Representation(
     "Attribution",
     text("text", None, "IP Geolocation by DB-IP"),
@@ -509,8 +539,8 @@ PLACES = (
 def places(counts: Counts, limit: int | None, attribution: Attribution | None) -> dict[str, Any]:
     return {
         "countries": _shares(_share_of_country, counts[Breakdown.COUNTRY], limit),
-        "regions": [_region(value) for value in counts[Breakdown.REGION]],
-        "cities": [_city(value) for value in counts[Breakdown.CITY]],
+        "regions": [_marked(_region, value) for value in counts[Breakdown.REGION]],
+        "cities": [_marked(_city, value) for value in counts[Breakdown.CITY]],
         **({} if attribution is None else {"attribution": attribution}),
     }
 

@@ -16,7 +16,14 @@ from accounts.rights import Scope
 from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
 from analytics.exports.formats import FORMATS
 from analytics.exports.responses import ZIP
-from analytics.exports.tables import CODE_COLUMNS, CODE_DAY_COLUMNS, LOG_COLUMNS, REPORT_COLUMNS, Column
+from analytics.exports.tables import (
+    CODE_COLUMNS,
+    CODE_DAY_COLUMNS,
+    LOG_COLUMNS,
+    REPORT_COLUMNS,
+    TAG_COLUMNS,
+    Column,
+)
 from analytics.filter_fields import KINDS, ConditionField, IdsField
 from analytics.reports.click_log import REACH, WINDOW_REACH
 from analytics.reports.conditions import MAX_VALUES
@@ -25,13 +32,16 @@ from analytics.reports.figures import MAX_LINK_DAYS
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.reports.raw import MAX_REQUESTS
 from analytics.reports.selected import Reason, TooLarge
+from analytics.reports.tags import TooManyTags
 from analytics.reports.workspaces import SPARKLINE_DAYS
 from analytics.representations import unknown_codes_of_date
 from analytics.serializers import (
     ALL_CODES,
+    ALL_TAGS,
     BOTH_RANGES,
     DEFAULT_DAYS,
     NO_FILE,
+    NO_RANGE,
     WHOLE_FILE,
     DayField,
     ErasureQuery,
@@ -123,7 +133,7 @@ _COSTS = [TooManyAtOnce(REPORTS_PER_WORKSPACE), ReportTooSlow()]
 
 
 def _files(columns: Sequence[Column], row: Mapping[str, Any]) -> dict[str, OpenApiResponse]:
-    cells = ["" if value is None else str(value) for value in row.values()]
+    cells = ["" if value is None else orjson.dumps(value).decode().strip('"') for value in row.values()]
     head = ",".join(column.name for column in columns)
     examples = {
         "csv": f"{head}\r\n{','.join(cells)}\r\n",
@@ -144,11 +154,13 @@ def _files(columns: Sequence[Column], row: Mapping[str, Any]) -> dict[str, OpenA
 
 _REPORT_FILES = _files(
     REPORT_COLUMNS,
-    {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None},
+    {"part": "topCountries", "value": "DE", "name": None, "url": None, "clicks": 42, "uniqueClicks": None}
+    | {"isRest": False, "isUnset": False},
 )
 _LOG_FILES = _files(LOG_COLUMNS, dict.fromkeys(column.name for column in LOG_COLUMNS))
 _CODE_FILES = _files(CODE_COLUMNS, dict.fromkeys(column.name for column in CODE_COLUMNS) | {"code": "sprnig"})
 _CODE_DAY_FILES = _files(CODE_DAY_COLUMNS, unknown_codes_of_date.example)
+_TAG_FILES = _files(TAG_COLUMNS, dict.fromkeys(column.name for column in TAG_COLUMNS) | {"name": "Spring"})
 _LOG = (
     "If matching requests are rare, a page can be short or empty; more pages follow as long as `nextCursor` is not"
     " null. Requests older than the retention period are deleted. A file has all requests from the newest, or from"
@@ -203,9 +215,14 @@ describe_tag_list = describe(
         description="Spellings that differ only in case are one tag. With `period` or dates, which require the scope"
         f" `{Scope.ANALYTICS_READ}`, each tag has the clicks in the range on the links that have it now: without a"
         f" start, of {DEFAULT_DAYS} days. They are exact, or refused as `range_too_large`: then choose a shorter"
-        " range, or fewer tags by `search` or `limit`.",
+        " range, or fewer tags by `search` or `limit`. A file has all tags.",
+        files=_TAG_FILES,
         errors=[
             *_BAD_RANGES,
+            _NO_FILE,
+            *(invalid(name, "conflict", ALL_TAGS) for name in ("page", "limit", "cursor")),
+            invalid("sortBy", "conflict", NO_RANGE),
+            TooManyTags(),
             _TOO_LARGE,
             invalid("page", "too_deep", TOO_DEEP),
             TOO_MANY_CALLS,

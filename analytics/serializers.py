@@ -28,6 +28,7 @@ from analytics.reports.raw import CHANNEL
 from analytics.reports.scope import NONE
 from common.rest.fields import DateTime, QueryBoolean, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, PageQuery
+from common.rest.unknown_fields import Closed
 from links.routing.conditions import ZoneNameField
 from links.tags.serializers import TagsQuery
 
@@ -42,6 +43,9 @@ MAX_CODES_PER_PAGE = 50
 _OUT_OF_RANGE = serializers.ErrorDetail(f"Must lie between {FIRST_DAY} and {LAST_DAY}.", code="out_of_range")
 NO_FILE = "Only a file has a manifest: send a format other than json, too."
 WHOLE_FILE = "A file has all requests: send no limit."
+ALL_TAGS = "A file has all tags: send no page, no limit and no cursor."
+CLICKS = "clicks"
+NO_RANGE = "To sort by clicks, send a period or dates, too."
 ALL_CODES = "A file has all codes: send no page and no limit."
 BOTH_RANGES = "Send either period or dates, not both."
 
@@ -119,7 +123,7 @@ def requested_range(query: Mapping[str, Any]) -> RequestedRange:
     return RequestedRange(query.get("start"), query.get("end"), zone, interval)
 
 
-class ErasureQuery(serializers.Serializer[Any]):
+class ErasureQuery(Closed):
     default_error_messages = {
         "no_date": "Must be a date, such as 2030-12-31: visits are counted by UTC day.",
         "future": "Must not be later than tomorrow (UTC).",
@@ -144,7 +148,7 @@ class ErasureQuery(serializers.Serializer[Any]):
         return day
 
 
-class FileFormat(serializers.Serializer[Any]):
+class FileFormat(Closed):
     format = choice_field(
         choices=[JSON, *FORMATS],
         source="file_format",
@@ -252,7 +256,7 @@ class WorkspaceQuery(LinkSelection, OverviewQuery):
         return attrs if attrs["interval"] == "hour" else with_start(attrs)
 
 
-class SparklinesQuery(serializers.Serializer[Any]):
+class SparklinesQuery(Closed):
     urlIds = IdsField(
         source="ids",
         default=[],
@@ -291,6 +295,24 @@ class WorkspaceClicksQuery(LinkSelection, ClicksQuery):
         return with_start(super().validate(attrs))
 
 
-class TagsOfPeriodQuery(DaysQuery, TagsQuery):
+class TagsOfPeriodQuery(FileFormat, DaysQuery, TagsQuery):
+    sortBy = choice_field(
+        source="sort_by",
+        choices=["name", "linkCount", CLICKS],
+        default="name",
+        help_text=f"`{CLICKS}`: by those in the range.",
+    )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        query: dict[str, Any] = super().to_internal_value(data)
+        if query["file_format"] != JSON and (
+            sent := [name for name in ("page", "limit", "cursor") if name in data]
+        ):
+            raise serializers.ValidationError(dict.fromkeys(sent, ALL_TAGS), code="conflict")
+        return query
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return DaysQuery.validate(self, TagsQuery.validate(self, attrs))
+        attrs = FileFormat.validate(self, TagsQuery.validate(self, attrs))
+        if attrs["sort_by"] == CLICKS and not attrs.keys() & {"period", "start", "end"}:
+            raise serializers.ValidationError({"sortBy": NO_RANGE}, code="conflict")
+        return attrs

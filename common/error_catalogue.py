@@ -50,7 +50,8 @@ CATALOGUE = {
     "unknown_field": ErrorCode(
         (400,),
         "Unknown field",
-        "A field or parameter looks like one that the call knows, or the request has `Prefer: handling=strict`.",
+        "A field or parameter looks like one that the call knows, the request has `Prefer: handling=strict`, or the "
+        "call refuses every unknown one, as reports do.",
         "Correct the name, as `didYouMean` in `errors` suggests, or leave the field out.",
     ),
     "bad_if_match": ErrorCode(

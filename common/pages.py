@@ -6,6 +6,7 @@ and not at a number of rows.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -88,6 +89,17 @@ def page_of(
     first = key_of(rows[0]) if rows and precedes else None
     last = key_of(rows[-1]) if rows and follows else None
     return Page(rows, total, is_capped, first, last)
+
+
+def window_in(rows: Sequence[Row], window: Window, key_of: Callable[[Row], Key]) -> Sequence[Row]:
+    """What `page_of` takes, of all rows of a list, whose keys rise."""
+    if window.place is None:
+        return rows[window.offset : window.offset + window.rows]
+    key = tuple(window.place.key)
+    if window.is_backward:
+        return rows[: bisect_left(rows, key, key=key_of)][-window.rows :]
+    at = bisect_right(rows, key, key=key_of)
+    return rows[at : at + window.rows]
 
 
 def rows_of(objects: QuerySet[Object], window: Window, *order: str) -> list[Object]:

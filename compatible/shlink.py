@@ -29,6 +29,7 @@ from compatible.views import (
     moment,
 )
 from links.models import Link
+from links.tags.texts import text_of
 
 # Clients compare it to learn which calls exist.
 VERSION = "4.6.0"
@@ -86,7 +87,7 @@ class ShortUrlsView(CompatibleView):
     def list(self, request: Request) -> Response:
         sent = request.query_params
         query = {ours: sent[theirs] for theirs, ours in _PARAMETERS.items() if theirs in sent}
-        query |= {ours: ",".join(sent.getlist(theirs)) for theirs, ours in _LISTS.items() if theirs in sent}
+        query |= {ours: text_of(sent.getlist(theirs)) for theirs, ours in _LISTS.items() if theirs in sent}
         field, _, direction = sent.get("orderBy", "").partition("-")
         query["sortBy"] = _SORTED_BY.get(field, "createdAt")
         query["sortOrder"] = "asc" if direction.upper() == "ASC" else "desc"

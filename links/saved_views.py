@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.dispatch import Signal
+
 from accounts.callers import require_scope
 from accounts.caps import lock_count
 from accounts.models import Workspace
@@ -14,10 +16,16 @@ from common.errors import Conflict, Forbidden, NotFound
 from common.ids import find_by_public_id
 from links.models import SavedView
 from links.selectors import tag_key
+from links.tags.texts import tags_in, text_of
 
 MAX_VIEWS = 50
 # The constraint that keeps names unique.
 _NAME = "savedview_owner_name"
+
+
+# Sent with the ``owner`` and the ``report`` before a view keeps it. Receivers raise InvalidFields for what no report
+# accepts: what a report is, the floors above know.
+keeping_report = Signal()
 
 
 class TooManyViews(Forbidden):
@@ -49,8 +57,9 @@ def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedVi
 
 
 def create_view(*, owner: Workspace, **fields: Any) -> SavedView:
-    """Raises TooManyViews or ViewExists."""
+    """Raises InvalidFields, TooManyViews or ViewExists."""
     view = SavedView(owner=owner, **fields)
+    _check(owner, view.report)
 
     def work() -> None:
         lock_count(owner)
@@ -65,12 +74,16 @@ def create_view(*, owner: Workspace, **fields: Any) -> SavedView:
 
 
 def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> SavedView:
-    """Raises NotFound or ViewExists, or ScopeRequired if the caller could not read the report, which may be shared."""
+    """Raises as `create_view` does, NotFound, or ScopeRequired if the caller could not read the report.
+
+    It may be shared.
+    """
 
     def work() -> SavedView:
         view = get_view(owner, public_id, lock=True)
         if changes.get("report", view.report) != view.report:
             require_scope(owner, Scope.ANALYTICS_READ)
+            _check(owner, changes["report"])
         for name, value in changes.items():
             setattr(view, name, value)
         view.save(update_fields=[*changes, "updated_at"])
@@ -80,15 +93,18 @@ def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any])
         return in_one_transaction(work)
 
 
+def _check(owner: Workspace, report: Mapping[str, str] | None) -> None:
+    if report is not None:
+        keeping_report.send(sender=SavedView, owner=owner, report=report)
+
+
 def delete_view(*, owner: Workspace, public_id: str) -> None:
     """Raises NotFound."""
     in_one_transaction(lambda: get_view(owner, public_id, lock=True).delete())
 
 
 def replace_tag(owner: Workspace, key: str, name: str) -> None:
-    """Write another tag into the filters, in the caller's transaction. A filter cannot have one with a comma."""
-    if "," in name:
-        return
+    """Write another tag into the filters, in the caller's transaction."""
     for view in SavedView.objects.select_for_update().filter(owner=owner).order_by("pk"):
         filters = _with_tag(view.filters, key, name)
         report = None if view.report is None else _with_tag(view.report, key, name)
@@ -99,7 +115,7 @@ def replace_tag(owner: Workspace, key: str, name: str) -> None:
 
 def _with_tag(parameters: Mapping[str, str], key: str, name: str) -> dict[str, str]:
     return {**parameters} | {
-        parameter: ",".join(dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags.split(",")))
+        parameter: text_of(dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags_in(tags)))
         for parameter in ("tags", "excludeTags")
         if (tags := parameters.get(parameter))
     }

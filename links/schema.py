@@ -43,9 +43,7 @@ from links.grouped_counts import TOO_MANY
 from links.guess_counts import too_many_guesses
 from links.list_counts import COUNT_LIMIT
 from links.models import MAX_CODE, Link
-from links.representations import (
-    WHOLE_URL,
-)
+from links.representations import REPORT_PARAMETERS, WHOLE_URL
 from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
 from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
@@ -62,6 +60,7 @@ from links.serializer_fields import (
     TagsField,
 )
 from links.serializers import (
+    NO_CONTENT,
     CreateLinkSerializer,
     DuplicateLinkSerializer,
     UpdateLinkSerializer,
@@ -407,9 +406,12 @@ describe_history = describe(
 _VIEW = {"name": "Spring campaign", "filters": {"tags": "spring", "sortBy": "clickCount"}}
 _CAMPAIGN = {
     "name": "Spring in Germany",
-    "filters": {},
     "report": {"tags": "spring", "country": "DE", "period": "90d"},
 }
+_BAD_REPORTS = [
+    invalid(f"report.{name}", "invalid_report", "What `GET /api/analytics` says about the parameter.")
+    for name in REPORT_PARAMETERS
+]
 describe_views = describe(
     "Links",
     of="view",
@@ -427,7 +429,13 @@ describe_views = describe(
         "The new view.",
         description=f"A workspace has at most {MAX_VIEWS} views.",
         examples=[_VIEW, _CAMPAIGN],
-        errors=[*_BAD_FILTERS, ViewExists(), TooManyViews()],
+        errors=[
+            *_BAD_FILTERS,
+            *_BAD_REPORTS,
+            invalid("filters", "one_of", NO_CONTENT),
+            ViewExists(),
+            TooManyViews(),
+        ],
     ),
     partial_update=Operation(
         "updateView",
@@ -436,7 +444,7 @@ describe_views = describe(
         description="Fields that are not sent keep their values. `filters` and `report` are replaced as a whole."
         " To change `report`, a key needs `analytics:read`, too.",
         examples=[{"name": "Summer campaign"}],
-        errors=[*_BAD_FILTERS, ViewExists()],
+        errors=[*_BAD_FILTERS, *_BAD_REPORTS, ViewExists()],
     ),
     destroy=Operation(
         "deleteView", "Delete a view.", "The view is deleted.", description="Its links stay as they are."

@@ -27,6 +27,7 @@ from links.fields import UNIQUE
 from links.models import Link
 from links.search_index import SEARCH_KEYS, selective_part
 from links.selectors import get_link, number_of, tag_key
+from links.tags.texts import tags_in
 
 
 class Period(NamedTuple):
@@ -626,7 +627,7 @@ def _conditions(owner: Workspace, filters: Filters) -> Iterator[Condition | None
 
 
 def _keys_of(tags: str) -> tuple[str, ...]:
-    return tuple(sorted({key for tag in tags.split(",") if (key := tag_key(tag))}))
+    return tuple(sorted({key for tag in tags_in(tags) if (key := tag_key(tag))}))
 
 
 def in_list(is_active: bool | None, is_archived: bool | None, row: str = "s") -> str:

@@ -14,6 +14,7 @@ from common.rest.fields import Integer, Text, has_at_most
 from links.availability import Status
 from links.codes import INHERITED_RULE, code_rule, is_code, is_inherited_code
 from links.fields import Device, RedirectType, ReferrerPolicy
+from links.tags.texts import tags_in
 
 MAX_TAG = 50
 
@@ -32,13 +33,13 @@ class TagField(Text):
 
 
 class TagsField(Text):
-    """Tags in a query string, separated by commas. Rejects texts that are too long for a tag, and for the index."""
+    """Tags in a query, as `links.tags.texts` reads them. Rejects texts too long for a tag, and for the index."""
 
     default_error_messages = {"tag": f"A tag has at most {MAX_TAG} characters."}
 
     def to_internal_value(self, data: Any) -> str:
         tags = super().to_internal_value(data)
-        if any(not has_at_most(MAX_TAG, tag.strip()) for tag in tags.split(",")):
+        if any(not has_at_most(MAX_TAG, tag.strip()) for tag in tags_in(tags)):
             self.fail("tag")
         return tags
 

@@ -242,8 +242,8 @@ class ListFilters(serializers.Serializer[Any]):
         required=False,
         allow_blank=True,
         characters=MAX_TAGS * (MAX_TAG + 1),
-        help_text=f"Tags separated by commas, each of at most {MAX_TAG} characters: links with any of them."
-        " Case-insensitive.",
+        help_text=f"Tags separated by commas, each of at most {MAX_TAG} characters: links with any of them. In a"
+        " tag, write a comma as `\\,`. Case-insensitive.",
     )
     tagsMode = choice_field(
         source="tags_mode",
@@ -370,7 +370,7 @@ class ViewFiltersSerializer(ListFilters, StrictObject):
 
 
 class ViewReportSerializer(StrictObject):
-    """The parameters of a report that a view keeps, as texts. The report checks their values when it is read."""
+    """The parameters of a report that a view keeps, as texts. `links.saved_views` has their values checked."""
 
 
 ViewReportSerializer._declared_fields.update({
@@ -396,6 +396,20 @@ class UpdateViewSerializer(serializers.Serializer[Any]):
     )
 
 
+NO_CONTENT = "Send filters, a report, or both."
+
+
 class CreateViewSerializer(UpdateViewSerializer):
     name = Text(characters=60, help_text="Unique within the workspace.")
-    filters = ViewFiltersSerializer(help_text="Parameters of `GET /api/urls` except `page` and `limit`.")
+    filters = ViewFiltersSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Parameters of `GET /api/urls` except `page` and `limit`. Required without `report`.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("filters") is None:
+            if attrs.get("report") is None:
+                raise serializers.ValidationError({"filters": NO_CONTENT}, code="one_of")
+            attrs["filters"] = {}
+        return attrs

@@ -88,8 +88,9 @@ def _new_link(
     **fields: Any,
 ) -> tuple[Link, Mapping[str, Any], list[Address]]:
     """An unsaved link, its fields with those of its template, and its URLs. ``password_hash`` is that of another."""
-    fields = Templates(owner).apply(fields)
-    addresses = addresses_of({**fields, "destination": destination})
+    fields = Templates(owner).apply({**fields, "destination": destination})
+    addresses = addresses_of(fields)
+    del fields["destination"]
     refuse_own_addresses(addresses)
     domain = usable_domain(owner, domain_id)
     rules.refuse_reserved(fields.get("custom_code"))
@@ -124,7 +125,7 @@ def update_link(
 
     ``versions``: the accepted times of the link's last change. Raises ChangedMeanwhile if it has another one.
     """
-    changes = Templates(owner).apply(changes)
+    changes = Templates(owner, changed=[public_id]).apply(changes, public_id)
     fields = rules.column_values(changes)
     if fields and rules.INDEPENDENT.issuperset(changes):
         return _update_columns(owner, public_id, fields, versions, prepare=len(changes) == 1)

@@ -14,7 +14,7 @@ from analytics.models import Kind
 from analytics.reports.click_log import ClickLog
 from analytics.reports.missed_codes import MissedCode
 from analytics.reports.selected import OTHER
-from analytics.representations import logged_click, missed_code, unknown_codes_of_date
+from analytics.representations import listed_tag, logged_click, missed_code, unknown_codes_of_date
 from common.rest.fields import DateTime
 
 # The requests that a file reads at once.
@@ -46,6 +46,8 @@ REPORT_COLUMNS = (
     Column("url", "text"),
     Column("clicks", "integer"),
     Column("uniqueClicks", "integer"),
+    Column("isRest", "flag"),
+    Column("isUnset", "flag"),
 )
 
 
@@ -65,11 +67,14 @@ def _rows(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
         elif key == "compared":
             yield from _rows(content, f"{part}.")
         elif key == "otherUrls":
-            yield part, None, None, None, content["clicks"], content["uniqueClicks"]
+            yield part, None, None, None, content["clicks"], content["uniqueClicks"], True, False
         elif key in {"notCounted", "refused"}:
-            yield from ((part, name, None, None, requests, None) for name, requests in content.items())
+            yield from (
+                (part, name, None, None, requests, None, False, False) for name, requests in content.items()
+            )
         elif isinstance(content, int) and key != "uniqueClicks":
-            yield part, None, None, None, content, data["uniqueClicks"] if key == _TOTAL else None
+            unique = data["uniqueClicks"] if key == _TOTAL else None
+            yield part, None, None, None, content, unique, False, False
 
 
 def _row(part: str, entry: Mapping[str, Any]) -> Row:
@@ -79,7 +84,16 @@ def _row(part: str, entry: Mapping[str, Any]) -> Row:
     if country not in {value, OTHER, UNKNOWN}:
         value, name = f"{country} {value}", None
     url = entry.get("shortUrl", entry.get("url"))
-    return part, value, None if name == value else name, url, entry["clicks"], entry.get("uniqueClicks")
+    marks = entry.get("isRest", False), entry.get("isUnset", False)
+    return (
+        part,
+        value,
+        None if name == value else name,
+        url,
+        entry["clicks"],
+        entry.get("uniqueClicks"),
+        *marks,
+    )
 
 
 def _report_clicks(rows: Sequence[Row]) -> int:
@@ -130,6 +144,17 @@ _OF_CODES = list(_columns(missed_code.serializer().fields))
 CODE_COLUMNS = [column for column, _ in _OF_CODES]
 _OF_DAYS = list(_columns(unknown_codes_of_date.serializer().fields))
 CODE_DAY_COLUMNS = [column for column, _ in _OF_DAYS]
+
+
+_OF_TAGS = list(_columns(listed_tag.serializer().fields))
+TAG_COLUMNS = [column for column, _ in _OF_TAGS]
+_TAG_CLICKS = [column.name for column in TAG_COLUMNS].index("clicks")
+
+
+def tag_table(tags: Iterable[Mapping[str, Any]]) -> Table:
+    """Tags as their list has them. A click on a link with several tags counts for each of them."""
+    rows = [tuple(tag.get(column.name) for column in TAG_COLUMNS) for tag in tags]
+    return Table(TAG_COLUMNS, [rows], lambda some: sum(row[_TAG_CLICKS] or 0 for row in some))
 
 
 def code_table(batches: Iterable[Sequence[MissedCode]]) -> Table:

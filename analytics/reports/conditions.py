@@ -45,14 +45,19 @@ class Condition(NamedTuple):
         )
 
 
-def parse(text: str) -> Condition:
-    """Read values separated by commas; one that begins with a hyphen is excluded."""
+def parse(text: str, unset: str | None = None) -> Condition:
+    """Read values separated by commas; one that begins with a hyphen is excluded.
+
+    The word ``unset`` is an empty value, unless it has a backslash. Raises ValueError for any other empty value.
+    """
     included: list[str] = []
     excluded: list[str] = []
     for match in _PARTS.finditer(text):
         part = match[1]
         chosen, part = (excluded, part[1:]) if part.startswith("-") else (included, part)
-        chosen.append(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL))
+        if not part:
+            raise ValueError(text)
+        chosen.append("" if part == unset else re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL))
         if match.end() == len(text) and not match[0].endswith(","):
             break
     return Condition(tuple(included), tuple(excluded))

@@ -14,7 +14,7 @@ from analytics.reports.groups import groups_of, wanted_for
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Counts, Overview, Value
-from analytics.reports.scope import NONE, Scope, of_link, of_link_with
+from analytics.reports.scope import UNSET, Scope, of_link, of_link_with
 from analytics.reports.selected import Clicks, Figures, GroupClicks, cut, figures
 from links.models import FormerUtm, Link
 
@@ -50,7 +50,7 @@ def overview(
         return Grouped(reads.overview(link, query, limit))
     wanted = wanted_for(group, [*reads.TOP, *_COMPLETE], _COMPLETE, limit)
     report = figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
-    by_branch = reads.branches(link, *(dict(report.counts[breakdown]) for breakdown in _BRANCHES))
+    by_branch = reads.branches(link, *(reads.by_name(report.counts[breakdown]) for breakdown in _BRANCHES))
     whole = Overview(
         report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
     )
@@ -110,7 +110,7 @@ def _place(value: str) -> dict[str, str]:
 
 
 def _had_always(link: Link, utm: Mapping[str, Condition]) -> bool:
-    has_now = all(condition.holds(link.utm.get(key) or NONE) for key, condition in utm.items())
+    has_now = all(condition.holds(link.utm.get(key) or UNSET) for key, condition in utm.items())
     return has_now and not (utm and FormerUtm.objects.filter(link_id=link.pk).exists())
 
 

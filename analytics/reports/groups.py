@@ -9,7 +9,7 @@ from analytics.reports.figures import Group, Wanted
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import CHANNEL
 from analytics.reports.reads import Value
-from analytics.reports.scope import NONE, utm_value
+from analytics.reports.scope import UNSET, utm_value
 from analytics.reports.selected import Figures, GroupClicks, cut
 from common.countries import continent_of
 from common.http.short_urls import BASE_ID
@@ -24,9 +24,9 @@ OF_LINKS = {
     "domain": Group(
         f"coalesce(d.public_id::text, '{BASE_ID}')", "LEFT JOIN domains_domain d ON d.id = l.domain_id"
     ),
-    "creator": Group(f"coalesce(a.public_id::text, '{NONE}')", _CREATOR),
+    "creator": Group(f"coalesce(a.public_id::text, '{UNSET}')", _CREATOR),
     # A click on a link with several tags counts for each of them.
-    "tag": Group(f"coalesce(tag, '{NONE}')", "LEFT JOIN LATERAL unnest(l.tag_keys) tag ON true"),
+    "tag": Group(f"coalesce(tag, '{UNSET}')", "LEFT JOIN LATERAL unnest(l.tag_keys) tag ON true"),
     **{f"utm{key.capitalize()}": Group(utm_value(key), value_then=utm_value(key, "utm")) for key in UTM_KEYS},
 }
 # By a value of the click, of which a report has a list anyway.
@@ -66,9 +66,9 @@ def groups_of(name: str | None, report: Figures, limit: int) -> list[GroupClicks
     values = report.counts[OF_CLICKS[name]]
     if name == CONTINENT:
         clicks: dict[str, int] = {}
-        for country, number in values:
+        for country, number, _ in values:
             continent = continent_of(country) or UNKNOWN
             clicks[continent] = clicks.get(continent, 0) + number
         report.counts[Breakdown.COUNTRY] = cut(values, limit)
         values = cut([Value(*item) for item in clicks.items()], limit)
-    return [GroupClicks(value.name, value.clicks, None) for value in values]
+    return [GroupClicks(value.name, value.clicks, None, value.is_rest) for value in values]

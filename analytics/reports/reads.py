@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
@@ -87,10 +87,15 @@ SUMMED = (Breakdown.SOURCE, Breakdown.OUTCOME)
 
 
 class Value(NamedTuple):
-    """A value in a list of a report, with its clicks."""
+    """A value in a list of a report, with its clicks. ``is_rest``: of all values that the list leaves out."""
 
     name: str
     clicks: int
+    is_rest: bool = False
+
+
+def by_name(values: Iterable[Value]) -> dict[str, int]:
+    return {value.name: value.clicks for value in values}
 
 
 # The values of each list, the most frequent first.
@@ -141,7 +146,7 @@ def _overview(link: Link, query: RequestedRange, breakdowns: Collection[Breakdow
             unique_clicks[step] += unique
     by_branch: list[Branch] = []
     if Breakdown.BRANCH in breakdowns:
-        by_branch = branches(link, *(dict(counts[breakdown]) for breakdown in _BRANCHES))
+        by_branch = branches(link, *(by_name(counts[breakdown]) for breakdown in _BRANCHES))
     total = sum(clicks)
     if not total and not requested:
         return Overview(0, 0, 0, [], counts, by_branch)

@@ -257,7 +257,7 @@ def of_link_with(link: Link, utm: Mapping[str, Condition]) -> Scope:
 
 def _with_utm(utm: Mapping[str, Condition], conditions: str) -> tuple[str, dict[str, Any]]:
     """A query for the links and days with these utm parameters, and its parameters."""
-    has_utm = "" if all(condition.holds(NONE) for condition in utm.values()) else _HAS_UTM
+    has_utm = "" if all(condition.holds(UNSET) for condition in utm.values()) else _HAS_UTM
     links = []
     for known, of, more in ((_WITH_UTM, "l.utm", has_utm), (_WITH_FORMER_UTM, "f.utm", "")):
         met = [condition.sql(f"utm_{key}", utm_value(key, of)) for key, condition in utm.items()]
@@ -285,9 +285,12 @@ def _found(
 
 
 def utm_value(key: str, utm: str = "l.utm") -> str:
-    """SQL: the value of this column for a utm parameter; `none` without one."""
-    return f"coalesce(nullif({utm}->>'{key}', ''), '{NONE}')"
+    """SQL: the value of this column for a utm parameter; UNSET without one."""
+    return f"coalesce({utm}->>'{key}', '{UNSET}')"
 
 
-# The value of what has none: of a link without the utm parameter, and of clicks on a link's own destination.
+# What a report calls the value of what has none: of a link without a tag or a utm parameter, and of clicks on a link's
+# own destination. It can be a tag, too.
 NONE = "none"
+# The value of a link without one in conditions and groups. No link has an empty one.
+UNSET = ""

@@ -33,7 +33,7 @@ from analytics.reports.periods import PartsOfDays, Period, RequestedRange
 from analytics.reports.queries import Breakdown, minute_of
 from analytics.reports.raw import from_raw_clicks
 from analytics.reports.reads import Counts, Value
-from analytics.reports.scope import MAX_OF_ALL, Scope
+from analytics.reports.scope import MAX_OF_ALL, NONE, UNSET, Scope
 from common.database import fetch
 from common.errors import FieldError, InvalidFields
 
@@ -101,9 +101,13 @@ class Top(NamedTuple):
 
 
 class GroupClicks(NamedTuple):
+    """``is_rest``: of all groups that the list leaves out. ``is_unset``: of links without the property."""
+
     value: str
     clicks: int
     unique_clicks: int | None
+    is_rest: bool = False
+    is_unset: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +163,10 @@ def figures(
             link_id, _, public_id = name.partition(" ")
             listed.append(Top(int(link_id), UUID(public_id), total, None if is_raw else unique))
         elif number == Row.GROUP:
-            groups.append(GroupClicks(OTHER if name is None else name, total, None if is_raw else unique))
+            shown = OTHER if name is None else name or NONE
+            groups.append(GroupClicks(shown, total, None if is_raw else unique, name is None, name == UNSET))
         elif number > 0:
-            counts[Breakdown(number)].append(Value(OTHER if name is None else name, total))
+            counts[Breakdown(number)].append(Value(OTHER if name is None else name, total, name is None))
     by_time = [by_step.get(step, (0, 0)) for step in range(len(steps))]
     total_clicks = sum(total for total, _ in by_time)
     if scope.is_rolled and wanted.top and total_clicks:
@@ -244,7 +249,7 @@ def cut(values: list[Value], limit: int) -> list[Value]:
     """The most frequent values, and the rest of the clicks."""
     ordered = sorted(values, key=lambda value: (-value.clicks, value.name))
     rest = sum(value.clicks for value in ordered[limit:])
-    return ordered[:limit] + ([Value(OTHER, rest)] if rest else [])
+    return ordered[:limit] + ([Value(OTHER, rest, is_rest=True)] if rest else [])
 
 
 def life(scope: Scope, query: RequestedRange) -> Period:

@@ -12,8 +12,18 @@ from analytics.reports.periods import RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.scope import of_tags
 from analytics.reports.selected import Clicks, GroupClicks, figures, life
+from common.errors import FieldError, InvalidFields
+
+# A file, and an order by clicks, read all tags at once.
+MAX_TAGS = 10_000
 
 _BY_TAG = Group("tag", "JOIN LATERAL unnest(l.tag_keys) tag ON tag = ANY(%(tags)s::text[])")
+
+
+class TooManyTags(InvalidFields):
+    def __init__(self) -> None:
+        message = f"A file, or an order by clicks, has at most {MAX_TAGS:,} tags: send a longer search."
+        super().__init__([FieldError("search", "too_many_tags", message)])
 
 
 def clicks_of_tags(owner: Workspace, keys: Sequence[str], query: RequestedRange) -> dict[str, GroupClicks]:

@@ -5,9 +5,13 @@ Its readers choose nothing. The selection, the filters and the period come from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from django.dispatch import receiver
+from django.utils import timezone
+
+from accounts.models import Workspace
 from analytics import representations
 from analytics.exports.formats import CsvWriter
 from analytics.exports.tables import Column
@@ -16,9 +20,12 @@ from analytics.models import Share
 from analytics.reports.periods import EVERYTHING, Interval
 from analytics.reports.workspaces import workspace_overview
 from analytics.serializers import WorkspaceQuery, requested_range
-from common.errors import FieldError, InvalidFields
+from common.errors import FieldError, InvalidFields, NotFound
+from common.rest.unknown_fields import Handling
 from links.codes import short_url_of
 from links.models import Link, SavedView
+from links.saved_views import keeping_report
+from links.searches import listed_domain
 
 # The dates of a view make way for the period of its share.
 _DATES = ("period", "startDate", "endDate")
@@ -38,6 +45,7 @@ _COLUMNS = (
     Column("value", "text"),
     Column("clicks", "integer"),
     Column("uniqueClicks", "integer"),
+    Column("isRest", "flag"),
 )
 
 
@@ -53,8 +61,8 @@ def name_of(subject: SavedView | Link) -> str:
     return subject.name if isinstance(subject, SavedView) else subject.title or short_url_of(subject)
 
 
-def query_of(subject: SavedView | Link, period: str | None, timezone: str | None) -> dict[str, Any]:
-    """The validated query of the report. Raises InvalidFields if the view has parameters that no report accepts."""
+def query_of(subject: SavedView | Link, period: str | None, zone: str | None) -> dict[str, Any]:
+    """The validated query of the report. Raises InvalidFields if no report accepts the parameters of the view now."""
     if isinstance(subject, Link):
         parameters = {"urlIds": str(subject.public_id), "period": period or EVERYTHING}
     else:
@@ -62,20 +70,41 @@ def query_of(subject: SavedView | Link, period: str | None, timezone: str | None
         if period is not None:
             parameters = {name: value for name, value in parameters.items() if name not in _DATES}
             parameters["period"] = period
-    if timezone is not None:
-        parameters["timezone"] = timezone
-    query = WorkspaceQuery(data=parameters)
-    if not query.is_valid():
-        [*names] = query.errors
-        raise InvalidFields(
-            [
-                FieldError(
-                    "viewId", "invalid_report", f"The report of the view is not valid: {', '.join(names)}."
-                )
-            ]
-        )
-    validated: dict[str, Any] = query.validated_data
-    return validated
+    if zone is not None:
+        parameters["timezone"] = zone
+    try:
+        return _checked(parameters)
+    except InvalidFields as error:
+        names = ", ".join(dict.fromkeys(broken.field for broken in error.errors))
+        message = f"The report of the view is not valid: {names}."
+        raise InvalidFields([FieldError("viewId", "invalid_report", message)]) from None
+
+
+def _checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The validated query. Raises InvalidFields as the report does."""
+    query, _ = Handling(is_strict=True).read(WorkspaceQuery(), dict(parameters))
+    requested, now = requested_range(query), timezone.now()
+    if "compare" in query:
+        requested.compared(query["compare"])
+    requested.period(now, now)
+    return query
+
+
+@receiver(keeping_report)
+def check_kept_report(owner: Workspace, report: Mapping[str, str], **_: Any) -> None:
+    """Refuse what the report would refuse, in the fields of the view."""
+    try:
+        query = _checked(report)
+        listed_domain(owner, query.get("domain_id"))
+    except InvalidFields as error:
+        errors = error.errors
+    except NotFound as error:
+        errors = [FieldError("domainId", "", error.message)]
+    else:
+        return
+    raise InvalidFields(
+        FieldError(f"report.{broken.field}", "invalid_report", broken.message) for broken in errors
+    ) from None
 
 
 def read_report(share: Share, subject: SavedView | Link) -> SharedReport:
@@ -95,15 +124,16 @@ def as_csv(report: SharedReport) -> bytes:
     return writer.start() + writer.rows(list(_rows(report.figures)))
 
 
-def _rows(figures: dict[str, Any]) -> Iterator[tuple[str, str, int, int | None]]:
-    yield "total", "", figures["totalClicks"], figures["uniqueClicks"]
-    yield "scans", "", figures["scans"], None
+def _rows(figures: dict[str, Any]) -> Iterator[tuple[str, str, int, int | None, bool]]:
+    yield "total", "", figures["totalClicks"], figures["uniqueClicks"], False
+    yield "scans", "", figures["scans"], None, False
     for step in figures["clicksByDate"]:
-        yield "clicksByDate", step["date"], step["clicks"], step["uniqueClicks"]
+        yield "clicksByDate", step["date"], step["clicks"], step["uniqueClicks"], False
     for name, fields in LISTS.items():
         for row in figures[name]:
-            yield name, " ".join(dict.fromkeys(row[field] for field in fields)), row["clicks"], None
+            value = " ".join(dict.fromkeys(row[field] for field in fields))
+            yield name, value, row["clicks"], None, row.get("isRest", False)
     for row in figures["topUrls"]:
-        yield "topUrls", row["shortUrl"], row["clicks"], row["uniqueClicks"]
+        yield "topUrls", row["shortUrl"], row["clicks"], row["uniqueClicks"], False
     if (others := figures["otherUrls"])["clicks"]:
-        yield "otherUrls", "", others["clicks"], others["uniqueClicks"]
+        yield "otherUrls", "", others["clicks"], others["uniqueClicks"], True

@@ -10,12 +10,13 @@ from rest_framework import serializers
 from analytics.reports.periods import PERIODS
 from analytics.shares.representations import share
 from common.rest.fields import Boolean, DateTime, PublicIdField, Text, choice_field
+from common.rest.unknown_fields import Closed
 from links.routing.conditions import ZoneNameField
 
 _password = partial(Text, min_length=1, max_length=128, style={"input_type": "password"}, allow_null=True)
 
 
-class UpdateShareSerializer(serializers.Serializer[Any]):
+class UpdateShareSerializer(Closed):
     default_error_messages = {"past": "Must be in the future."}
     returned = share.names
     period = choice_field(

@@ -29,7 +29,9 @@ from analytics.shares.report import query_of
 from bans.services import is_owner_banned
 from common.database import execute, in_one_transaction
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound, ServiceError
-from common.ids import find_by_public_id
+from common.http.short_urls import BASE_ID
+from common.ids import find_by_public_id, parse_public_id
+from domains.models import Domain
 from links.models import Link, SavedView, limits_of
 from links.saved_views import get_view, view_not_found
 from links.selectors import get_link
@@ -76,18 +78,19 @@ def share_not_found() -> NotFound:
 class Listed(NamedTuple):
     """A share with its subject, a view or a link. None: it is gone, and the share shows nothing.
 
-    ``is_banned``: a ban applies to the workspace, or to the link.
+    ``is_banned``: a ban applies to the workspace, or to the link. ``answers``: there is such a report now.
     """
 
     share: Share
     subject: SavedView | Link | None
     is_banned: bool
+    answers: bool
 
     @property
     def status(self) -> str:
         if self.share.is_expired:  # type: ignore[attr-defined] # annotated
             return "expired"
-        return "active" if is_shown(self.subject) and not self.is_banned else "unavailable"
+        return "active" if self.answers and not self.is_banned else "unavailable"
 
 
 class NewShare(NamedTuple):
@@ -138,7 +141,7 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
 
 
 def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> Listed:
-    """Raises NotFound, or ScopeRequired if the caller could not read the report itself."""
+    """Raises NotFound, InvalidFields, or ScopeRequired if the caller could not read the report itself."""
     values = dict(changes)
     if "password" in values:
         values["password"] = _hashed(values["password"])
@@ -149,6 +152,9 @@ def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]
         require_scope(owner, Scope.ANALYTICS_READ)
         for name, value in values.items():
             setattr(share, name, value)
+        subject = _with_subjects(owner, [share])[0].subject
+        if subject is not None and {"period", "timezone"} & values.keys():
+            query_of(subject, share.period, share.timezone)
         share.save(update_fields=[*values, "updated_at"])
 
     in_one_transaction(work)
@@ -248,8 +254,35 @@ def _with_subjects(owner: Workspace, shares: Iterable[Share]) -> list[Listed]:
             subjects[link.public_id] = link
             if link.ban_reason is not None:
                 banned.add(link.public_id)
-    ids = [share.view_id or share.url_id for share in listed]
+    domains = _domains_of(owner, subjects.values())
+    found_subjects = [(share, subjects.get(share.view_id or share.url_id)) for share in listed]
     return [
-        Listed(share, subjects.get(subject), subject in banned)
-        for share, subject in zip(listed, ids, strict=True)
+        Listed(
+            share,
+            subject,
+            (share.view_id or share.url_id) in banned,
+            subject is not None and _answers(share, subject, domains),
+        )
+        for share, subject in found_subjects
     ]
+
+
+def _domains_of(owner: Workspace, subjects: Iterable[SavedView | Link]) -> set[str]:
+    """Those of the workspace's domains that views report. One query, and none if no view names one."""
+    named = {(subject.report or {}).get("domainId") for subject in subjects if isinstance(subject, SavedView)}
+    identifiers = [identifier for text in named if (identifier := parse_public_id(text or ""))]
+    if not identifiers:
+        return set()
+    found = Domain.objects.filter(owner=owner, public_id__in=identifiers)
+    return {str(public_id) for public_id in found.values_list("public_id", flat=True)}
+
+
+def _answers(share: Share, subject: SavedView | Link, domains: set[str]) -> bool:
+    """Whether the report is accepted, however much there is to read. ``domains``: those that views may name."""
+    if not is_shown(subject):
+        return False
+    try:
+        domain_id = query_of(subject, share.period, share.timezone).get("domain_id", BASE_ID)
+    except InvalidFields:
+        return False
+    return domain_id == BASE_ID or str(parse_public_id(domain_id)) in domains

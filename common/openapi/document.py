@@ -124,8 +124,8 @@ PREFER = OpenApiParameter(
     str,
     OpenApiParameter.HEADER,
     description="`handling=strict` refuses every unknown field and parameter (RFC 7240). Otherwise, those that look"
-    " like a known one are refused, and the others are ignored and listed in `warnings`. `return=representation`:"
-    " the response to a creation or update of links has all their fields.",
+    " like a known one are refused, and all others by reports and shares. The rest is ignored and listed in"
+    " `warnings`. `return=representation`: the response to a creation or update of links has all their fields.",
 )
 
 

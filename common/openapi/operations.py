@@ -23,7 +23,15 @@ from drf_spectacular.utils import (
 from rest_framework.fields import BooleanField, CharField
 from rest_framework.serializers import Serializer
 
-from common.errors import InvalidFields, KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
+from common.errors import (
+    FieldError,
+    InvalidFields,
+    KeyLimited,
+    NotFound,
+    RoleRequired,
+    ScopeRequired,
+    WorkspaceNotFound,
+)
 from common.openapi.document import (
     CONTENT_ETAG,
     ETAG,
@@ -54,7 +62,7 @@ from common.rest.deprecation import deprecation_of
 from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
 from common.rest.pagination import BAD_CURSOR, PageQuery
 from common.rest.returns import Returned, can_be_read
-from common.rest.unknown_fields import NoFields
+from common.rest.unknown_fields import REPEATED, Closed, NoFields
 
 _NAMES: dict[tuple[Any, ...], str] = {}
 
@@ -315,6 +323,8 @@ def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exce
         [parser] = options.get("parser_classes", view.parser_classes)
         yield from bad_bodies(parser.max_bytes)
     yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)
+    if issubclass(view.queries.get(name, NoFields), Closed):
+        yield InvalidFields([FieldError(next(iter(_parameters(view, name))), "repeated", REPEATED)])
     if "cursor" in _parameters(view, name) and issubclass(view.queries[name], PageQuery):
         yield InvalidFields([BAD_CURSOR])
     if view.authentication_classes:

@@ -21,11 +21,13 @@ from common.rest.deprecation import deprecation_of
 from common.rest.envelope import add_warnings, attach_warnings, warn
 from common.rest.pagination import Pagination, link_header, links_of, pagination_of, window_of
 from common.rest.unknown_fields import (
+    Closed,
     Handling,
     NoFields,
     SerializerType,
     prefers_representation,
     prefers_strict,
+    refuse_repeated,
 )
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -127,7 +129,10 @@ class ApiViewSet(ViewSet):
 
     def read_query(self) -> dict[str, Any]:
         """The validated parameters, by `queries`. Raises InvalidFields."""
-        return self._read(self.queries[self.action], self.request.query_params.dict(), "parameter")
+        serializer, parameters = self.queries[self.action], self.request.query_params
+        if issubclass(serializer, Closed):
+            refuse_repeated(parameters)
+        return self._read(serializer, parameters.dict(), "parameter")
 
     def window(self, parameters: dict[str, Any]) -> Window:
         """The part of the list that the request asks for, taken out of the parameters of a `PageQuery`."""

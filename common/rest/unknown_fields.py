@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.serializers import Serializer
 
@@ -67,6 +68,23 @@ _MIN_CHARACTERS_BELOW = 8
 SerializerType = type[Serializer[Any]]
 
 
+class Closed(serializers.Serializer[Any]):
+    """Parameters or fields that choose what is counted or shown: ignoring one would answer another question.
+
+    So unknown ones are refused, whatever the client prefers, and repeated parameters are.
+    """
+
+
+REPEATED = "Send this parameter once, with commas between values where it takes several."
+
+
+def refuse_repeated(parameters: QueryDict) -> None:
+    """Raises InvalidFields if a parameter occurs several times."""
+    repeated = [name for name, values in parameters.lists() if len(values) > 1]
+    if repeated:
+        raise InvalidFields(FieldError(name[:MAX_PATH], "repeated", REPEATED) for name in repeated)
+
+
 class _Candidate(NamedTuple):
     """A name that the client may have meant: ``path`` in the request, and how many edits it allows."""
 
@@ -85,7 +103,9 @@ class KnownNames:
     def __init__(self, serializer: SerializerType, path: str = "", outer: Collection[str] = ()) -> None:
         fields: Mapping[str, Any] = serializer._declared_fields
         self.names = frozenset({*fields, *getattr(serializer, "returned", ())})
-        self.is_closed = issubclass(serializer, StrictObject)
+        self.is_closed = issubclass(serializer, (StrictObject, Closed))
+        # The end of the refusal of an unknown name.
+        self.allowed = f" Must be one of {', '.join(fields)}." if issubclass(serializer, Closed) else ""
         self.path = path
         inner = {name: type(field) for name, field in fields.items() if isinstance(field, Serializer)}
         self.nested = {name: KnownNames(nested, f"{path}{name}.", fields) for name, nested in inner.items()}
@@ -243,7 +263,7 @@ class Handling:
         if (closest := known.closest(name)) is not None:
             decision = FieldError(path, UNKNOWN_FIELD, f"Unknown {noun}. Did you mean {closest}?", closest)
         elif refuses:
-            decision = FieldError(path, UNKNOWN_FIELD, f"Unknown {noun}.")
+            decision = FieldError(path, UNKNOWN_FIELD, f"Unknown {noun}.{known.allowed}")
         else:
             decision = ResponseWarning(path, UNKNOWN_FIELD, f"Unknown {noun}; it was ignored.")
         self._decisions[key] = decision

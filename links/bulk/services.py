@@ -133,8 +133,12 @@ def create_links(
 def update_links(*, owner: Workspace, items: Iterable[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
     """Update a link for each item, which has its ``public_id`` and changes. Later items with the same id fail."""
     seen: set[UUID] = set()
-    templates = Templates(owner)
-    changes = [_attempt(item, lambda fields: _change(templates.apply(fields), seen)) for item in items]
+    given = list(items)
+    templates = Templates(owner, changed=[item["public_id"] for item in given if isinstance(item, Mapping)])
+    changes = [
+        _attempt(item, lambda fields: _change(templates.apply(fields, fields["public_id"]), seen))
+        for item in given
+    ]
     valid = {index: change for index, change in enumerate(changes) if isinstance(change, Change)}
     verdicts, codes = with_free_values(lambda: _update(valid, owner)) if valid else ({}, [])
     cache_versions.bump(codes=codes)

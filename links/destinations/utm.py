@@ -1,6 +1,6 @@
 """Adds a link's campaign parameters to its destination."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote_plus
 
 UTM_KEYS = ("source", "medium", "campaign", "term", "content")
@@ -23,6 +23,16 @@ def with_utm(href: str, utm: Mapping[str, str]) -> str:
     # Not quote_plus: only form decoders read "+" as a space; every decoder reads "%20".
     parameters += [f"{name}={quote(value, safe='')}" for name, value in new_parameters.items()]
     return f"{before_query}?{'&'.join(parameters)}{hash_mark}{fragment}"
+
+
+def utm_in(href: str) -> Iterator[tuple[str, str]]:
+    """The keys of `UTM_KEYS` and the values of the non-empty parameters ``utm_source`` etc. of ``href`` itself."""
+    query = href.partition("#")[0].partition("?")[2]
+    for piece in query.split("&"):
+        name, value = _name(piece), unquote_plus(piece.partition("=")[2])
+        key = name.removeprefix("utm_")
+        if key in UTM_KEYS and key != name and value:
+            yield key, value
 
 
 def _name(parameter: str) -> str:

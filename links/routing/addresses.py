@@ -46,6 +46,24 @@ def addresses_of(fields: Mapping[str, Any]) -> list[Address]:
     return addresses
 
 
+def kept_urls(link: Link, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The URLs to which the link still leads after an update with these fields, with the paths of their fields."""
+    if fields.get("target_url") is None:
+        has_target = "target_url" not in fields and link.target_url is not None
+        yield (
+            (_SINGLE["target_url"], link.target_url or "")
+            if has_target
+            else ("originalUrl", link.original_url)
+        )
+    for source, name in _SINGLE.items():
+        if source not in {"destination", "target_url"} and source not in fields and getattr(link, source):
+            yield name, getattr(link, source)
+    for name in _LISTS:
+        if name not in fields:
+            for index, entry in enumerate(getattr(link, name)):
+                yield f"{name}.{index}.url", entry["href"]
+
+
 def restored_destination(link: Link, fields: Mapping[str, Any]) -> Destination | None:
     """The destination of the link's ``originalUrl`` if the update removes its target, else None."""
     removes_target = "target_url" in fields and fields["target_url"] is None and link.target_url is not None

@@ -33,8 +33,8 @@ describe_utm_templates = describe(
         "Create a UTM template.",
         "The new template.",
         description="Links, bulk calls and imports name it as `utmTemplateId`. The links get its values, and are"
-        f" refused if a parameter has another value than the allowed ones. A workspace has at most {MAX_TEMPLATES}"
-        " templates.",
+        " refused if a parameter, of `utm` or of a destination itself, has another value than the allowed ones. A"
+        f" workspace has at most {MAX_TEMPLATES} templates.",
         examples=[_TEMPLATE],
         errors=[_CONTRADICTION, TemplateExists(), TooManyTemplates()],
     ),

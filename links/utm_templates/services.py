@@ -5,7 +5,8 @@ A link does not remember its template: the template decides about the call that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from django.dispatch import receiver
@@ -16,8 +17,10 @@ from accounts.models import Workspace
 from accounts.workspaces import workspace_deleted
 from common.database import in_one_transaction, refusing
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFound
-from common.ids import find_by_public_id
-from links.models import UtmTemplate
+from common.ids import find_by_public_id, parse_public_id
+from links.destinations.utm import utm_in
+from links.models import Link, UtmTemplate
+from links.routing.addresses import addresses_of, kept_urls
 
 MAX_TEMPLATES = 50
 # The constraint that keeps names unique.
@@ -103,25 +106,47 @@ def _delete_with_workspace(workspace: Workspace, **_: Any) -> None:
 
 
 class Templates:
-    """Applies the templates of a workspace, each of which it reads once. ``known`` are read already."""
+    """Applies the templates of a workspace, each of which it reads once. ``known`` are read already.
 
-    def __init__(self, owner: Workspace, known: Iterable[UtmTemplate] = ()) -> None:
+    ``changed``: the ids of the links that the call changes, which are read if one of the changes names a template.
+    """
+
+    def __init__(
+        self, owner: Workspace, known: Iterable[UtmTemplate] = (), *, changed: Iterable[str] = ()
+    ) -> None:
         self._owner = owner
+        self._changed = changed
         self._known: dict[str, UtmTemplate | None] = {str(template.public_id): template for template in known}
 
-    def apply(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def apply(self, fields: Mapping[str, Any], public_id: str | None = None) -> dict[str, Any]:
         """The fields of a link without ``utm_template_id``, and with the utm parameters of that template.
 
-        Values of the request replace those of the template. Raises NotFound or InvalidFields.
+        Values of the request replace those of the template. ``public_id``: the link that they change. Raises NotFound
+        or InvalidFields, also for parameters that a destination itself has, as visitors get them.
         """
         remaining = dict(fields)
-        public_id = remaining.pop("utm_template_id", None)
-        if public_id is not None:
-            template = self._template(public_id)
+        template_id = remaining.pop("utm_template_id", None)
+        if template_id is not None:
+            template = self._template(template_id)
             utm = {**template.values, **(remaining.get("utm") or {})}
-            refuse_other_values(template, utm, "utm")
+            required = template.values.keys() & template.allowed.keys()
+            refuse_other_values(template, utm, "utm", required)
+            urls = [
+                (address.field, address.destination.href)
+                for address in addresses_of(remaining)
+                if not address.field.startswith("preview.")
+            ]
+            if (link := self._links.get(public_id or "")) is not None:
+                urls += kept_urls(link, remaining)
+            _refuse_destinations(template, utm, urls)
             remaining["utm"] = utm
         return remaining
+
+    @cached_property
+    def _links(self) -> dict[str, Link]:
+        identifiers = [identifier for text in self._changed if (identifier := parse_public_id(text))]
+        links = Link.objects.visible_to(self._owner).filter(public_id__in=identifiers) if identifiers else ()
+        return {str(link.public_id): link for link in links}
 
     def _template(self, public_id: str) -> UtmTemplate:
         if public_id not in self._known:
@@ -133,17 +158,36 @@ class Templates:
         return template
 
 
-def refuse_other_values(template: UtmTemplate, utm: Mapping[str, str | None], field: str) -> None:
-    """Raises InvalidFields if a parameter has a value that the template does not allow."""
+def refuse_other_values(
+    template: UtmTemplate, utm: Mapping[str, str | None], field: str, required: Collection[str] = ()
+) -> None:
+    """Raises InvalidFields if a parameter has a value that the template does not allow, or a required one has none."""
     errors = [
-        FieldError(
-            f"{field}.{key}", "not_allowed", f"The template {template.name} allows only {_listed(allowed)}."
-        )
+        _not_allowed(template, f"{field}.{key}", key)
         for key, allowed in template.allowed.items()
-        if (value := utm.get(key)) and value not in allowed
+        if (utm.get(key) or key in required) and utm.get(key) not in allowed
     ]
     if errors:
         raise InvalidFields(errors)
+
+
+def _refuse_destinations(
+    template: UtmTemplate, utm: Mapping[str, str | None], urls: Iterable[tuple[str, str]]
+) -> None:
+    """A parameter of the link replaces that of its destination, which visitors get otherwise."""
+    errors = {
+        _not_allowed(template, field, key, f" as utm_{key}"): None
+        for field, url in urls
+        for key, value in utm_in(url)
+        if not utm.get(key) and value not in template.allowed.get(key, [value])
+    }
+    if errors:
+        raise InvalidFields(errors)
+
+
+def _not_allowed(template: UtmTemplate, field: str, key: str, role: str = "") -> FieldError:
+    values = _listed(template.allowed[key])
+    return FieldError(field, "not_allowed", f"The template {template.name} allows only {values}{role}.")
 
 
 def _refuse_contradiction(template: UtmTemplate) -> None:

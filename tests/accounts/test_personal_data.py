@@ -18,6 +18,7 @@ from accounts.models import Change, Session, User, Workspace
 from accounts.personal_data import EXCLUDED, PARTS
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
+from analytics.models import ReportMail
 from testing.accounts.accounts import bearer_client
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, key_client_in, team
@@ -73,6 +74,7 @@ def test_an_account_gets_everything_that_is_stored_about_it(alice: NewAccount, s
     )
     for member in (alice, stranger):
         key_client_in(workspace, member.api_key).post("/api/urls", {"originalUrl": "https://example.com/"})
+        ReportMail.objects.create(owner=workspace, user=member.user, weekly=member is alice)
     client = bearer_client(user)
     link = key_client_in(workspace, alice.api_key).get("/api/urls").json()["data"]["urls"][0]["_id"]
     key_client_in(workspace, alice.api_key).put(f"/api/urls/{link}", {"title": "Secret plan"})
@@ -103,6 +105,8 @@ def test_an_account_gets_everything_that_is_stored_about_it(alice: NewAccount, s
     }
     assert "link.updated" in {row["action"] for row in parts["changes"]}
     assert parts["adminActions"][0]["contentType"] == "user"
+    [mails] = parts["reportMails"]
+    assert (mails["ownerId"], mails["weekly"], mails["alerts"]) == (str(workspace.public_id), True, False)
     # No secrets, no numbers of the database, and nothing of other people.
     text = str(parts)
     for secret in (

@@ -19,7 +19,7 @@ ID = "an id of hers"
 # A valid body for endpoints that read one, so that only the id is refused.
 BODY = b'{"description": "stolen", "isActive": false, "rootUrl": "https://evil.example/"}'
 # There, `isActive` belongs to the filters.
-BODIES = {"/api/views/{id}": b'{"name": "stolen"}'}
+BODIES = {"/api/views/{id}": b'{"name": "stolen"}', "/api/analytics/shares/{id}": b'{"noIndex": false}'}
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 /** A field with several values, each a chip that can be removed. What is typed becomes a chip on a comma, on Enter, and at the end. */
 import { html, useRef, useSignal } from "../core/html.js";
+import { listOf } from "../core/lists.js";
 import { t } from "../core/texts.js";
 import { About } from "./about.js";
 import { Icon } from "./icon.js";
@@ -32,7 +33,7 @@ export function Chips(properties) {
     const about = `${name}-about`;
     const others = suggestions.filter(value => !values.includes(value));
     const take = () => {
-        const parts = typed.value.split(",").map(part => part.trim()).filter(part => part !== "");
+        const parts = listOf(typed.value);
         const known = parts.map(parse);
         const wrong = parts.filter((_, at) => known[at] === null);
         const added = known.filter(value => value !== null);
@@ -52,7 +53,7 @@ export function Chips(properties) {
     };
     /** @param {KeyboardEvent} event */
     const onKeyDown = event => {
-        const isEnd = event.key === "Enter" || event.key === ",";
+        const isEnd = event.key === "Enter" || (event.key === "," && !typed.value.endsWith("\\"));
         if (isEnd && typed.value.trim() !== "") {
             event.preventDefault();
             take();

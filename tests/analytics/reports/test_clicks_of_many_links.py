@@ -207,6 +207,9 @@ def test_bad_queries_are_refused(api: APIClient) -> None:
         ({"cursor": "x"}, ("cursor", "invalid")),
         ({"period": "7d", "startDate": "2026-03-01"}, ("period", "conflict")),
         ({"contry": "DE"}, ("contry", "unknown_field")),
+        ({"source": "news"}, ("source", "unknown_field")),
+        ({"groupBy": "tag"}, ("groupBy", "unknown_field")),
+        ({"country": ["DE", "US"]}, ("country", "repeated")),
     ):
         assert broken_rules(api.get("/api/analytics/clicks", query)) == [rule], query
     assert api.get("/api/analytics/clicks", {"domainId": str(uuid.uuid4())}).status_code == 404

@@ -313,18 +313,19 @@ def test_lists_that_a_limit_cuts_have_the_rest(api: APIClient, link: str) -> Non
     )
     data = report(api, link, **QUERY, limit=2, device="desktop")
     assert data["topCountries"] == [
-        {"country": "US", "clicks": 7}, {"country": "unknown", "clicks": 6}, {"country": "other", "clicks": 8},
+        {"country": "US", "clicks": 7}, {"country": "unknown", "clicks": 6},
+        {"country": "other", "clicks": 8, "isRest": True},
     ]  # fmt: skip
     for query in ({"device": "desktop"}, {"continent": "-AN"}):
         places = report(api, link, "/geographic", **QUERY, limit=1, **query)
         assert [row["name"] for row in places["countries"]] == ["United States", "Other"]
         assert places["regions"] == [
             {"name": "unknown", "country": "US", "clicks": 7},
-            {"name": "other", "country": "other", "clicks": 14},
+            {"name": "other", "country": "other", "clicks": 14, "isRest": True},
         ]
         assert places["cities"] == [
             {"name": "unknown", "country": "unknown", "clicks": 6},
-            {"name": "other", "country": "other", "clicks": 15},
+            {"name": "other", "country": "other", "clicks": 15, "isRest": True},
         ]
     workspace = api.get("/api/analytics", {**QUERY, "limit": 1}).json()["data"]
     assert sum(row["clicks"] for row in workspace["topCities"]) == workspace["totalClicks"] == 21
@@ -346,5 +347,7 @@ def test_bad_filters_are_refused(api: APIClient, link: str, part: str) -> None:
         ({"city": ""}, ("city", "blank")),
     ):
         assert broken_rules(api.get(path, query)) == [rule], query
-    # A misspelt filter that is ignored would read like an answer.
-    assert broken_rules(api.get(path, {"contry": "DE"})) == [("contry", "unknown_field")]
+    # A filter that is ignored would read like an answer.
+    for name in ("contry", "campaign", "tags", "urlIds", "search"):
+        assert broken_rules(api.get(path, {name: "DE"})) == [(name, "unknown_field")], name
+    assert broken_rules(api.get(f"{path}?country=DE&country=US")) == [("country", "repeated")]

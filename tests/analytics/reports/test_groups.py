@@ -68,7 +68,10 @@ def test_clicks_of_a_link_by_their_properties(api: APIClient, link: str) -> None
     assert groups(api, "country", link, limit=1) == {"US": 4, "other": 4}
     assert groups(api, "continent", link, limit=1, device="desktop") == {"NA": 4, "other": 2}
     data = report(api, link, **QUERY, groupBy="continent", limit=1)
-    assert data["topCountries"] == [{"country": "US", "clicks": 4}, {"country": "other", "clicks": 4}]
+    assert data["topCountries"] == [
+        {"country": "US", "clicks": 4},
+        {"country": "other", "clicks": 4, "isRest": True},
+    ]
     assert report(api, link, **QUERY, groupBy="weekdayHour")["groups"][1] == {
         "value": "1-23", "clicks": 3, "uniqueClicks": 1,
     }  # fmt: skip
@@ -102,6 +105,57 @@ def test_clicks_of_a_workspace_by_properties_of_links(
             assert groups(api, name, **query) == wanted, (name, query)
         assert groups(api, "url", limit=1, **query) == {links[2]["_id"]: three, "other": one + two}
         assert groups(strange_api, "url", **query) == {}
+
+
+def test_real_values_are_told_from_the_rest_and_from_none(
+    api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    for number, (tags, medium) in enumerate(
+        [([], None), (["None"], "none"), (["other"], "other"), (["x"], "\\none")]
+    ):
+        link = make_link(tags=tags, utm={"medium": medium})
+        direct = [Fact("2026-03-02T10:00Z", count=2_000)] if number == 3 else []
+        record(link["_id"], [*direct, Fact("2026-03-02T10:00Z", referrer="https://other/", count=10**number)])
+    for query in ({}, {"device": "-unknown"}):
+        for name, last in (("tag", "x"), ("utmMedium", "\\none")):
+            data = api.get("/api/analytics", {**QUERY, **query, "groupBy": name}).json()["data"]
+            assert [{**row, "uniqueClicks": None} for row in data["groups"]] == [
+                {"value": last, "clicks": 3_000, "uniqueClicks": None},
+                {"value": "other", "clicks": 100, "uniqueClicks": None},
+                {"value": "none", "clicks": 10, "uniqueClicks": None},
+                {"value": "none", "clicks": 1, "uniqueClicks": None, "isUnset": True},
+            ]
+        data = api.get("/api/analytics", {**QUERY, **query, "groupBy": "utmMedium", "limit": 2}).json()[
+            "data"
+        ]
+        assert [(row["value"], row["clicks"], row.get("isRest")) for row in data["groups"]] == [
+            ("\\none", 3_000, None),
+            ("other", 100, None),
+            ("other", 11, True),
+        ]
+        for text, clicks in (
+            ("none", 1),
+            (r"\none", 10),
+            (r"\none,none", 11),
+            (r"\\none", 3_000),
+            ("-none", 3_110),
+            (r"-\none", 3_101),
+            ("other", 100),
+        ):
+            found = api.get("/api/analytics", {**QUERY, **query, "utmMedium": text}).json()["data"]
+            assert found["totalClicks"] == clicks, text
+    report_of_link = report(api, link["_id"], **QUERY, limit=1, utmMedium=r"\\none", device="-unknown")
+    assert report_of_link["topReferrers"] == [
+        {"referrer": "direct", "clicks": 2_000},
+        {"referrer": "other", "clicks": 1_000, "isRest": True},
+    ]
+    response = api.get("/api/analytics", {**QUERY, "groupBy": "tag", "format": "csv", "limit": 2})
+    lines = response.content.decode().splitlines()
+    assert lines[0] == "part,value,name,url,clicks,uniqueClicks,isRest,isUnset"
+    assert [line.split(",")[-2:] for line in lines if line.startswith("groups,other,")] == [
+        ["false", "false"],
+        ["true", "false"],
+    ]
 
 
 @time_machine.travel("2026-03-08T12:30Z")

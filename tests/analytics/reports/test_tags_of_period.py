@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -69,10 +71,49 @@ def test_tags_have_the_clicks_of_a_period(
     # The same figures as those of the workspace's report.
     groups = api.get("/api/analytics", {**MARCH, "groupBy": "tag"}).json()["data"]["groups"]
     assert [(group["value"], group["clicks"]) for group in groups] == [
-        ("mail", 5),
         ("none", 5),
+        ("mail", 5),
         ("spring", 2),
     ]
+
+
+def test_tags_are_sorted_by_their_clicks_and_exported(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, number in (("a,b", 2), ("=c", 5), ("d", 2), ("e", 0)):
+        link = make_link(tags=[name])
+        if number:
+            record(link["_id"], [Fact("2026-03-02T23:30Z", count=number)])
+    query = {**MARCH, "sortBy": "clicks", "sortOrder": "desc"}
+    assert list(listed(api, **query)) == ["=c", "a,b", "d", "e"]
+    assert list(listed(api, **{**query, "sortOrder": "asc"})) == ["e", "a,b", "d", "=c"]
+    assert list(listed(api, **query, limit=3, page=2)) == ["e"]
+    # A walk there and back.
+    names, address = [], "/api/tags"
+    parameters: dict[str, Any] | None = {**query, "limit": 3}
+    for relation in ("next", "prev"):
+        response = api.get(address, parameters)
+        names.append([tag["name"] for tag in response.json()["data"]["tags"]])
+        address, parameters = re.search(rf'<([^>]*)>; rel="{relation}"', response["Link"])[1], None  # type: ignore[index]
+    names.append([tag["name"] for tag in api.get(address).json()["data"]["tags"]])
+    assert names == [["=c", "a,b", "d"], ["e"], ["=c", "a,b", "d"]]
+    for order in (query, {**MARCH, "sortBy": "linkCount"}):
+        file = api.get("/api/tags", {**order, "format": "csv"})
+        assert file["Content-Type"] == "text/csv; charset=utf-8"
+        head, *rows = file.content.decode().splitlines()
+        assert head == "name,color,linkCount,clickCount,clicks,uniqueClicks"
+        assert sorted(rows) == ['"a,b",,1,,2,1', "'=c,,1,,5,1", "d,,1,,2,1", "e,,1,,0,0"]
+    [row] = api.get("/api/tags", {"format": "jsonl", "search": "d"}).content.decode().splitlines()
+    assert json.loads(row)["name"] == "d"
+    for refused, rule in (
+        ({"sortBy": "clicks"}, ("sortBy", "conflict")),
+        ({"format": "csv", "limit": 5}, ("limit", "conflict")),
+        ({"format": "xml"}, ("format", "invalid_choice")),
+        ({"country": "DE"}, ("country", "unknown_field")),
+    ):
+        assert broken_rules(api.get("/api/tags", refused)) == [rule]
+    monkeypatch.setattr("analytics.tags.MAX_TAGS", 3)
+    assert broken_rules(api.get("/api/tags", query)) == [("search", "too_many_tags")]
 
 
 def test_the_queries_do_not_depend_on_the_tags(api: APIClient, make_link: MakeLink) -> None:

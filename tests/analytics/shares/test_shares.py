@@ -17,7 +17,7 @@ from accounts.workspaces import delete_workspace
 from analytics.models import EndedShare, Share
 from analytics.shares import services
 from domains.models import Domain
-from links.models import DeletedLink, Link
+from links.models import DeletedLink, Link, SavedView
 from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.shared_reports import create_view, reader, share
@@ -101,6 +101,9 @@ def test_the_address_is_shown_once_and_stored_as_a_digest(api: APIClient, make_l
         ({"urlId": "LINK", "expiresAt": "soon"}, ("expiresAt", "invalid")),
         ({"urlId": "LINK", "noIndex": "yes"}, ("noIndex", "invalid")),
         ({"urlId": "LINK", "pasword": "x"}, ("pasword", "unknown_field")),
+        # Ignoring them would show anybody what was meant to be left out.
+        ({"urlId": "LINK", "country": "DE"}, ("country", "unknown_field")),
+        ({"urlId": "LINK", "startDate": "2030-01-01"}, ("startDate", "unknown_field")),
         ({"viewId": "LIST"}, ("viewId", "no_report")),
         ({"viewId": "INVALID"}, ("viewId", "invalid_report")),
     ],
@@ -110,12 +113,55 @@ def test_bad_shares_are_refused(
     api: APIClient, make_link: MakeLink, fields: dict[str, Any], broken: tuple[str, str]
 ) -> None:
     without = api.post("/api/views", {"name": "List", "filters": {}}).json()["data"]["view"]["_id"]
-    known = {"LINK": make_link()["_id"], "LIST": without, "INVALID": create_view(api, country="Atlantis")}
+    known = {"LINK": make_link()["_id"], "LIST": without, "INVALID": create_view(api)}
+    SavedView.objects.filter(public_id=known["INVALID"]).update(report={"country": "Atlantis"})
     sent = {
         name: known.get(value, value) if isinstance(value, str) else value for name, value in fields.items()
     }
     assert broken_rules(api.post("/api/analytics/shares", sent)) == [broken]
     assert listed(api) == []
+
+
+def test_a_view_keeps_only_reports_that_answer(api: APIClient, strange_api: APIClient) -> None:
+    body = {"domain": "links.example"}
+    hers = strange_api.post("/api/domains", body).json()["data"]["domain"]["_id"]
+    view = create_view(api)
+    for report, field in (
+        ({"country": "XX"}, "country"),
+        ({"country": ""}, "country"),
+        ({"period": "7d", "startDate": "2030-01-01"}, "period"),
+        ({"startDate": "2030-02-01", "endDate": "2030-01-01"}, "endDate"),
+        ({"interval": "hour", "period": "90d"}, "interval"),
+        ({"period": "all", "compare": "year"}, "compare"),
+        ({"domainId": "zzz"}, "domainId"),
+        ({"domainId": hers}, "domainId"),
+    ):
+        for response in (
+            api.post("/api/views", {"name": "New", "report": report}),
+            api.patch(f"/api/views/{view}", {"report": report}),
+        ):
+            assert broken_rules(response) == [(f"report.{field}", "invalid_report")], report
+    created = api.post("/api/views", {"name": "New", "report": {"domainId": "base", "period": "7d"}})
+    assert created.json()["data"]["view"]["filters"] == {}
+
+
+def test_a_share_whose_report_is_refused_is_not_active(
+    api: APIClient, django_assert_num_queries: Any
+) -> None:
+    domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
+    by_hour = create_view(api, "Hours", interval="hour", period="7d")
+    path, first = share(api, viewId=by_hour)
+    assert broken_rules(api.post("/api/analytics/shares", {"viewId": by_hour, "period": "90d"})) == [
+        ("viewId", "invalid_report")
+    ]
+    address = f"/api/analytics/shares/{first['_id']}"
+    assert broken_rules(api.patch(address, {"period": "90d"})) == [("viewId", "invalid_report")]
+    of_domain, _ = share(api, viewId=create_view(api, "Domain", domainId=domain))
+    assert [each["status"] for each in listed(api)] == ["active", "active"]
+    SavedView.objects.filter(public_id=by_hour).update(report={"startDate": "2020-01-01", "interval": "hour"})
+    assert api.delete(f"/api/domains/{domain}").status_code == 200
+    assert [each["status"] for each in listed(api)] == ["unavailable", "unavailable"]
+    assert [reader().get(address).status_code for address in (path, of_domain)] == [410, 410]
 
 
 def test_strangers_find_and_share_nothing(

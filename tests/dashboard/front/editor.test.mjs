@@ -40,7 +40,7 @@ describe("the fields of the editor", () => {
             customCode: "spring",
             title: "Spring",
             description: "",
-            tags: "a, b c",
+            tags: "a,b c",
             isActive: false,
             startsAt: "2030-03-01T10:30:59Z",
             notStartedUrl: "",

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { listOf, textOfList } from "../../../dashboard/front/core/lists.js";
 import { addressOfView } from "../../../dashboard/front/pages/links/view_filters.js";
 import { bodyOf, linesOf, refusalsOf } from "../../../dashboard/front/pages/many/lines.js";
+
+describe("tags in an address", () => {
+    test("are separated by commas, and may have some", () => {
+        for (const tags of [["x,y", "x"], ["x\\,y"], ["a\\", "b"], ["\\", ","], []]) assert.deepEqual(listOf(textOfList(tags)), tags);
+        assert.deepEqual(listOf(" x , it's \\ ,,a\\,b"), ["x", "it's \\", "a,b"]);
+    });
+});
 
 describe("a pasted list", () => {
     test("has an address and perhaps a title in each line that is not empty", () => {

@@ -67,6 +67,9 @@ describe("the filters of a report", () => {
         assert.equal(textOf(values), String.raw`DE,-FR,a\,b,-\-x\\,\-y`);
         assert.deepEqual(valuesOf(textOf(values)), values);
         assert.deepEqual(valuesOf(""), []);
+        // Of links without a value, and of the value with this name.
+        assert.equal(textOf(["", "none"].flatMap(value => [{ value, isExcluded: false }, { value, isExcluded: true }])), String.raw`none,-none,\none,-\none`);
+        assert.deepEqual(valuesOf(String.raw`-none,\none`), [{ value: "", isExcluded: true }, { value: "none", isExcluded: false }]);
     });
     test("are added, turned round and removed one by one", () => {
         const query = new URLSearchParams("device=mobile&country=DE,-FR&range=7d&tags=spring");
@@ -87,7 +90,7 @@ describe("the filters of a report", () => {
         const counted = [
             { value: "t.co", clicks: 3 },
             { value: "news.example", clicks: 2 },
-            { value: "other", clicks: 9 },
+            { value: "other", clicks: 9, isRest: true },
             { value: "x.com", clicks: 1 },
         ];
         assert.deepEqual(
@@ -132,6 +135,8 @@ describe("a campaign", () => {
     }
     test("is a view with a report, whatever else the address says", () => {
         assert.deepEqual(reportOf(new URLSearchParams("workspace=1&range=7d&interval=week")), { period: "7d" });
+        assert.deepEqual(reportOf(new URLSearchParams("range=90d&interval=hour&start=2030-01-01")), { period: "90d" });
+        assert.deepEqual(reportOf(new URLSearchParams("range=all&compare=year")), { period: "all" });
         const view = (/** @type {object | null} */ report) => CAMPAIGNS.has(/** @type {any} */ ({ report }));
         assert.deepEqual([view(null), view({})], [false, true]);
     });

@@ -114,7 +114,9 @@ def test_a_name_is_taken_once(api: APIClient, strange_api: APIClient) -> None:
 @pytest.mark.parametrize(
     ("body", "broken"),
     [
-        ({}, [("filters", "required"), ("name", "required")]),
+        ({}, [("name", "required")]),
+        ({"name": "x"}, [("filters", "one_of")]),
+        ({"name": "x", "filters": None, "report": None}, [("filters", "one_of")]),
         ({"name": "", "filters": {}}, [("name", "blank")]),
         ({"name": "x" * 61, "filters": {}}, [("name", "max_length")]),
         ({"name": "x", "filters": []}, [("filters", "invalid")]),

@@ -84,6 +84,31 @@ def test_exports_and_saved_views_take_the_same_filters(api: APIClient, tagged: N
     assert broken_rules(refused) == [("filters.tagsMode", "invalid_choice")]
 
 
+def test_tags_with_commas_are_selected_by_an_escape(api: APIClient, make_link: MakeLink) -> None:
+    for title, tag in (("comma", "x,y"), ("both", "x\\,y"), ("two", "x")):
+        make_link(title=title, tags=[tag, "y"] if tag == "x" else [tag])
+    for tags, expected in (
+        ("x\\,y", ["comma"]),
+        ("x\\\\\\,y", ["both"]),
+        ("x,y", ["two"]),
+        (" X\\,Y , x", ["comma", "two"]),
+    ):
+        assert sorted(listed_titles(api, tags=tags)) == expected
+        rest = sorted({"comma", "both", "two"} - {*expected})
+        assert sorted(listed_titles(api, excludeTags=tags)) == rest
+        for selection in ({"tags": tags}, {"excludeTags": tags}):
+            assert api.get("/api/analytics", selection).status_code == 200
+    view = {"name": "Comma", "filters": {"tags": "y,x\\,y", "excludeTags": "x"}, "report": {"tags": "x"}}
+    assert api.post("/api/views", view).status_code == 201
+    assert api.patch("/api/tags/x", {"name": "a,b\\"}).status_code == 200
+    [view] = api.get("/api/views").json()["data"]["views"]
+    assert (view["filters"], view["report"]) == (
+        {"tags": "y,x\\,y", "excludeTags": "a\\,b\\\\"},
+        {"tags": "a\\,b\\\\"},
+    )
+    assert listed_titles(api, **view["report"]) == ["two"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("limits", [(1_000, 5_000, 100_000), (3, 8, 100_000), (2, 4, 10)], ids=str)
 def test_every_combination_lists_and_counts_exactly_the_matching_links(

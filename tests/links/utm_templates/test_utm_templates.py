@@ -193,6 +193,7 @@ def test_a_link_gets_the_values_of_a_template_and_may_replace_them(
     for sent, expected in (
         ({}, {"source": "newsletter", "medium": "email"}),
         ({"utm": None}, {"source": "newsletter", "medium": "email"}),
+        # Only a value that the template has and limits is required.
         ({"utm": {"source": "shop", "medium": None, "term": "x"}}, {"source": "shop", "term": "x"}),
         ({"utm": {"campaign": "spring"}}, {"source": "newsletter", "medium": "email", "campaign": "spring"}),
     ):
@@ -230,13 +231,45 @@ def test_other_values_are_refused_alike_everywhere(
     ]
 
 
-def test_all_broken_rules_are_named_and_empty_values_break_none(
+def test_values_of_the_destination_itself_are_refused_if_visitors_would_get_them(
+    api: APIClient, make_link: MakeLink, template: dict[str, Any]
+) -> None:
+    message = "The template Newsletter allows only spring as utm_campaign."
+    named = {"utmTemplateId": template["_id"]}
+    # The template's own utm_source replaces that of the destination.
+    good = f"{URL}?utm_source=bad&utm_campaign=spring&utm_term=x#utm_campaign=summer"
+    bad = f"{URL}?utm%5Fcampaign=sum%6Der"
+    for field, fields in (
+        ("originalUrl", {"originalUrl": bad}),
+        ("targetUrl", {"originalUrl": URL, "targetUrl": bad}),
+        ("expiredUrl", {"originalUrl": URL, "expiredUrl": bad}),
+        ("split.1.url", {"originalUrl": URL, "split": [{"url": url, "weight": 1} for url in (good, bad)]}),
+    ):
+        refusal = [{"field": field, "code": "not_allowed", "message": message}]
+        assert api.post("/api/urls", {**fields, **named}).json()["errors"] == refusal
+        assert create_many(api, [{**fields, **named}])[0]["errors"] == refusal
+        link = make_link(**fields)
+        assert api.put(f"/api/urls/{link['_id']}", named).json()["errors"] == refusal
+        assert update(api, {"_id": link["_id"], **named})[0]["errors"] == refusal
+        assert (
+            api.put(f"/api/urls/{link['_id']}", {**named, "utm": {"campaign": "spring"}}).status_code == 200
+        )
+    for is_dry in (True, False):
+        [verdict] = imported(api, f"originalUrl\n{bad}\n", dry_run=is_dry, **named)
+        assert verdict["errors"] == [{"field": "originalUrl", "code": "not_allowed", "message": message}]
+    assert api.post("/api/urls", {"originalUrl": good, **named}).status_code == 201
+
+
+def test_all_broken_rules_are_named_and_required_values_stay(
     api: APIClient, template: dict[str, Any]
 ) -> None:
     body = {"originalUrl": URL, "utmTemplateId": template["_id"]}
     response = api.post("/api/urls", {**body, "utm": {"source": "a", "campaign": "b"}})
     assert broken_rules(response) == [("utm.source", "not_allowed"), ("utm.campaign", "not_allowed")]
-    assert api.post("/api/urls", {**body, "utm": {"source": "", "campaign": None}}).status_code == 201
+    for nothing in ("", None):
+        response = api.post("/api/urls", {**body, "utm": {"source": nothing, "campaign": nothing}})
+        assert broken_rules(response) == [("utm.source", "not_allowed")]
+    assert api.post("/api/urls", {**body, "utm": {"medium": "", "campaign": None}}).status_code == 201
 
 
 def test_an_update_shows_and_sets_the_parameters(

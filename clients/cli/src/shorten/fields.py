@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import re
 import sys
 from typing import Annotated, Any
 
@@ -61,6 +62,11 @@ def body_of(
             raise Failed(f"--field {field}: expected NAME=VALUE.", USAGE)
         body[name] = _value(value)
     return body
+
+
+def tags_text(tags: list[str] | None) -> str | None:
+    """The parameter that filters by tags: in a tag, a backslash marks a comma."""
+    return ",".join(re.sub(r"[\\,]", r"\\\g<0>", tag) for tag in tags) if tags else None
 
 
 def _value(text: str) -> Any:

@@ -22,6 +22,7 @@ from .fields import (
     Tags,
     Title,
     body_of,
+    tags_text,
 )
 from .output import is_terminal, json_line, json_text, line, note, progress, properties, rows
 
@@ -117,7 +118,7 @@ def ls(
     api = Api()
     query = {
         "search": search,
-        "tags": ",".join(tag) if tag else None,
+        "tags": tags_text(tag),
         "status": status,
         "domainId": None if domain is None else api.domain_id(domain),
     }

@@ -11,7 +11,7 @@ import typer
 from .api import Api
 from .client.exchange import Call
 from .exits import PARTLY, USAGE, Failed
-from .fields import Json, secret
+from .fields import Json, secret, tags_text
 from .files import whole_file
 from .output import json_text, line, note, progress
 
@@ -85,7 +85,7 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
     """Export links with all their fields. `shorten import` reads the file."""
-    query = {"format": "jsonl" if json else format_, "search": search, "tags": ",".join(tag) if tag else None}
+    query = {"format": "jsonl" if json else format_, "search": search, "tags": tags_text(tag)}
     if sealed:
         body = {"passphrase": secret("Passphrase")}
         call = Call("POST", "/api/urls/sealed-export", query=query, body=body)

@@ -1,6 +1,7 @@
 /** Campaigns: reports with a name. They have the parameters of the API; the address of the page has its own for the period. */
 import { query } from "../../core/router.js";
 import { DIMENSIONS, SELECTION } from "../report/filters.js";
+import { periodOf } from "../report/period.js";
 
 /** @typedef {Record<string, string | undefined>} Parameters */
 
@@ -24,10 +25,15 @@ const OWN = ["range", "start", "end", "interval", "zone", "compare", ...DIMENSIO
 export function reportOf(address) {
     /** @type {Record<string, string>} */
     const report = {};
+    const { intervals, comparison } = periodOf(address);
     for (const name of OWN) {
         const value = address.get(name) ?? "";
         // A custom period has days instead of a name. The API has no weeks.
         if (value === "" || value === "custom" || value === "week") continue;
+        // What the page ignores, the API would refuse.
+        if ((name === "start" || name === "end") && address.get("range") !== "custom") continue;
+        if (name === "interval" && !intervals.some(other => other === value)) continue;
+        if (name === "compare" && comparison === "") continue;
         if (name === "range") report.period = PERIODS.get(value) ?? value;
         else if (name === "compare") report.compare = value === "year" ? "year" : "previous";
         else report[NAMES.get(name) ?? name] = value;

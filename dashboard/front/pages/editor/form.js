@@ -4,7 +4,7 @@ import { withScheme } from "../../core/addresses.js";
 import { dateAndTime, day, number } from "../../core/format.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
-import { listOf } from "../../core/lists.js";
+import { listOf, textOfList } from "../../core/lists.js";
 import { navigate } from "../../core/router.js";
 import { HEALTH_CHECKS } from "../../core/status.js";
 import { t } from "../../core/texts.js";
@@ -74,7 +74,7 @@ export function Form({ editing }) {
                         label=${t("field.tags")}
                         values=${listOf(editing.fields.value.tags)}
                         error=${editing.errors.value.tags}
-                        onChange=${(/** @type {string[]} */ tags) => editing.change({ tags: tags.join(", ") })}
+                        onChange=${(/** @type {string[]} */ tags) => editing.change({ tags: textOfList(tags) })}
                     />
                     <${Field} editing=${editing} name="description" label=${t("field.description")} maxlength="500" dir="auto" />
                 </div>

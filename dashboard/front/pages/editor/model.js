@@ -1,6 +1,6 @@
 /** The fields of the editor, and their conversion from and to the objects of the API. */
 import { withScheme } from "../../core/addresses.js";
-import { listOf } from "../../core/lists.js";
+import { listOf, textOfList } from "../../core/lists.js";
 import { UTM_KEYS } from "../../core/utm.js";
 import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 
@@ -70,7 +70,7 @@ const OWN = {
         (input, { originalUrl }) => (withScheme(input) === originalUrl ? null : orNull(withScheme(input))),
     ),
     domainId: field("base", link => link.domainId),
-    tags: field("", link => link.tags.join(", "), listOf),
+    tags: field("", link => textOfList(link.tags), listOf),
     isActive: field(true, link => link.isActive),
     /** Of the next save only: the service does not store which template a link has. */
     utmTemplateId: field("", () => "", orNull),

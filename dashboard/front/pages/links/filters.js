@@ -2,7 +2,7 @@
 import { availableDomains } from "../../core/endpoints.js";
 import { day } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
-import { listOf } from "../../core/lists.js";
+import { listOf, textOfList } from "../../core/lists.js";
 import { chooseDensity, density } from "../../core/preferences.js";
 import { STATUSES } from "../../core/status.js";
 import { tagLook } from "../../core/tags.js";
@@ -175,7 +175,7 @@ function Panel({ domains }) {
     const { tags, tagsMode, excludeTags, status, health, archived, from, until, expires } = filters.value;
     const chosen = listOf(tags);
     return html`
-        <${TagsInput} name="tags" label=${t("field.tags")} values=${chosen} onChange=${(/** @type {string[]} */ next) => change({ tags: next.join(",") })} />
+        <${TagsInput} name="tags" label=${t("field.tags")} values=${chosen} onChange=${(/** @type {string[]} */ next) => change({ tags: textOfList(next) })} />
         ${chosen.length > 1 &&
         html`<label>
             ${t("filters.tagsMode")}
@@ -184,7 +184,7 @@ function Panel({ domains }) {
                 <option value="all" selected=${tagsMode === "all"}>${t("filters.allTags")}</option>
             </select>
         </label>`}
-        <${TagsInput} name="excludeTags" label=${t("filters.excludeTags")} values=${listOf(excludeTags)} onChange=${(/** @type {string[]} */ next) => change({ excludeTags: next.join(",") })} />
+        <${TagsInput} name="excludeTags" label=${t("filters.excludeTags")} values=${listOf(excludeTags)} onChange=${(/** @type {string[]} */ next) => change({ excludeTags: textOfList(next) })} />
         <label>
             ${t("filters.status")}
             <select name="status" onChange=${(/** @type {any} */ event) => change({ status: event.target.value })}>
@@ -239,7 +239,7 @@ function chipsOf(domains) {
     const { tags, tagsMode, excludeTags, status, health, archived, domain, from, until, expires } = filters.value;
     /** @param {"tags" | "excludeTags"} name @param {string} text @param {Key} label */
     const ofTags = (name, text, label) =>
-        listOf(text).map(tag => ({ label: t(label), value: tag, tag, without: { [name]: listOf(text).filter(other => other !== tag).join(",") } }));
+        listOf(text).map(tag => ({ label: t(label), value: tag, tag, without: { [name]: textOfList(listOf(text).filter(other => other !== tag)) } }));
     /** @type {[name: keyof typeof UNFILTERED, label: Key, value: string][]} */
     const others = [
         ["tagsMode", "filters.tagsMode", tagsMode && t("filters.allTags")],

@@ -4,6 +4,7 @@ import { copy } from "../../core/clipboard.js";
 import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
+import { textOfList } from "../../core/lists.js";
 import { initialsOf, nameOf } from "../../core/people.js";
 import { density } from "../../core/preferences.js";
 import { destinationOf } from "../../core/status.js";
@@ -172,7 +173,7 @@ function More({ link, name }) {
 
 /** @param {{name: string}} properties */
 const Tag = ({ name }) => html`
-    <button ...${tagLook(name)} dir="auto" aria-label=${t("links.filterTag", { tag: name })} onClick=${() => change({ tags: name, tagsMode: "" })}>
+    <button ...${tagLook(name)} dir="auto" aria-label=${t("links.filterTag", { tag: name })} onClick=${() => change({ tags: textOfList([name]), tagsMode: "" })}>
         ${name}
     </button>
 `;

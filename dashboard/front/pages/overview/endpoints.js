@@ -23,8 +23,6 @@ import { listTags } from "../tags/endpoints.js";
 
 const NEWEST = 5;
 const BEST = 8;
-/** What stands for links without tags, and for the rest of the list. */
-const NO_TAG = ["none", "other"];
 
 /**
  * The last days (UTC), and as many before them.
@@ -54,9 +52,9 @@ export async function readBestTags(days) {
     if (pagination.total === 0) return [];
     const endDate = today("UTC");
     const query = { startDate: addDays(endDate, 1 - days), endDate, limit: BEST, groupBy: "tag" };
-    /** @type {{groups: {value: string, clicks: number}[]}} */
+    /** @type {{groups: {value: string, clicks: number, isRest?: boolean, isUnset?: boolean}[]}} */
     const { groups } = await call("GET", "/analytics", { query });
-    return groups.filter(({ value }) => !NO_TAG.includes(value));
+    return groups.filter(({ isRest, isUnset }) => !isRest && !isUnset);
 }
 
 /** @param {string} day */

@@ -4,6 +4,7 @@ import { copy } from "../../core/clipboard.js";
 import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
+import { textOfList } from "../../core/lists.js";
 import { navigate, query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
@@ -12,7 +13,7 @@ import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sign } from "../../parts/sign.js";
 import { Skeleton } from "../../parts/skeleton.js";
-import { OTHER, nameOfCountry, percent, shareOf } from "../report/names.js";
+import { nameOfCountry, percent, shareOf } from "../report/names.js";
 import { Tile, TopLinks, titleOf } from "../report/top_links.js";
 import { FirstLink } from "../start/first_link.js";
 import { Shorten } from "../start/shorten.js";
@@ -102,7 +103,7 @@ function Best({ overview: { clicks } }) {
 
 /** @param {{overview: Overview}} properties */
 function Countries({ overview: { clicks, days } }) {
-    const countries = (clicks?.topCountries ?? []).filter(({ country }) => country !== OTHER);
+    const countries = (clicks?.topCountries ?? []).filter(({ isRest }) => !isRest);
     if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
     if (countries.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
     return html`
@@ -118,7 +119,7 @@ function Tags({ overview: { clicks, days } }) {
     return html`
         <section class="panel tags" aria-label=${t("field.tags")}>
             <h2>${t("field.tags")}</h2>
-            <${Ranked} rows=${tags.map(({ value, clicks: count }) => ({ name: value, address: reportOf({ tags: value }, days), clicks: count }))} total=${clicks.totalClicks} />
+            <${Ranked} rows=${tags.map(({ value, clicks: count }) => ({ name: value, address: reportOf({ tags: textOfList([value]) }, days), clicks: count }))} total=${clicks.totalClicks} />
             <p><a href="/dashboard/tags">${t("overview.tags")}</a></p>
         </section>
     `;

@@ -2,6 +2,7 @@
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { DataTable } from "./data_table.js";
+import { UNSET } from "./filters.js";
 import { shareOf } from "./names.js";
 import { fileName } from "./report.js";
 import { rowFilter } from "./shares.js";
@@ -37,7 +38,7 @@ export function BranchesSection({ report, figures: { overview } }) {
                     { label: t("report.share"), kind: "percent" },
                 ]}
                 rows=${rows}
-                filterOf=${(/** @type {number} */ position) => rowFilter("branch", { values: [branches[position]?._id ?? "none"] })}
+                filterOf=${(/** @type {number} */ position) => rowFilter("branch", { values: [branches[position]?._id ?? UNSET] })}
                 bar=${2}
                 limit=${rows.length}
             />

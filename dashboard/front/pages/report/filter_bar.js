@@ -1,7 +1,7 @@
 /** The filters of a report as chips, which can be turned round and removed. The form that adds others is loaded when it is first opened. */
 import { availableDomains } from "../../core/endpoints.js";
 import { html, useSignal } from "../../core/html.js";
-import { listOf } from "../../core/lists.js";
+import { listOf, textOfList } from "../../core/lists.js";
 import { navigate, query } from "../../core/router.js";
 import { tagLook } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
@@ -95,7 +95,7 @@ function chipsOfSelection({ isOfLink }, domains, names) {
             label,
             value: tag,
             tag: true,
-            without: { [name]: listOf(value(name)).filter(other => other !== tag).join(",") || null },
+            without: { [name]: textOfList(listOf(value(name)).filter(other => other !== tag)) || null },
         }));
     const domain = value("domainId");
     return [

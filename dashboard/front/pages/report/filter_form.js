@@ -3,13 +3,13 @@ import { countries } from "../../core/countries.js";
 import { listLinks } from "../../core/endpoints.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
-import { listOf } from "../../core/lists.js";
+import { listOf, textOfList } from "../../core/lists.js";
 import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { Suggesting } from "../../parts/suggesting.js";
 import { TagsInput } from "../../parts/tags_input.js";
 import { filterBy } from "./filter_bar.js";
-import { DIMENSIONS, adding } from "./filters.js";
+import { DIMENSIONS, UNSET, adding } from "./filters.js";
 import { nameOfFilter } from "./names.js";
 import { MOST_LINKS, adoptNames } from "./selected_links.js";
 
@@ -26,6 +26,11 @@ const FIXED = {
     device: ["desktop", "mobile", "tablet", "unknown"],
     channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
     kind: ["click", "refused", "head", "prefetch", "crawler", "ignored"],
+    utmSource: [UNSET],
+    utmMedium: [UNSET],
+    utmCampaign: [UNSET],
+    utmTerm: [UNSET],
+    utmContent: [UNSET],
     continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
 };
 
@@ -111,7 +116,7 @@ function Selecting({ domains, names: { members } }) {
     const creator = query.value.get("creator") ?? "";
     return html`
         <${Links} />
-        <${TagsInput} name="tags" label=${t("field.tags")} values=${tags} onChange=${(/** @type {string[]} */ next) => filterBy({ tags: next.join(",") || null, ...(next.length < 2 && { tagsMode: null }) })} />
+        <${TagsInput} name="tags" label=${t("field.tags")} values=${tags} onChange=${(/** @type {string[]} */ next) => filterBy({ tags: textOfList(next) || null, ...(next.length < 2 && { tagsMode: null }) })} />
         ${tags.length > 1 &&
         html`<label>
             ${t("filters.tagsMode")}
@@ -120,7 +125,7 @@ function Selecting({ domains, names: { members } }) {
                 <option value="all">${t("filters.allTags")}</option>
             </select>
         </label>`}
-        <${TagsInput} name="excludeTags" label=${t("filters.excludeTags")} values=${excluded} onChange=${(/** @type {string[]} */ next) => filterBy({ excludeTags: next.join(",") || null })} />
+        <${TagsInput} name="excludeTags" label=${t("filters.excludeTags")} values=${excluded} onChange=${(/** @type {string[]} */ next) => filterBy({ excludeTags: textOfList(next) || null })} />
         ${domains.length > 1 &&
         html`<label>
             ${t("field.domainId")}

@@ -9,6 +9,10 @@ export const DIMENSIONS = /** @type {const} */ ([
     ...["country", "continent", "region", "city", "browser", "device", "os", "language", "branch", "kind"],
 ]);
 
+/** The value of links and clicks without one. The API calls it `none`; a backslash makes that a value. */
+export const UNSET = "";
+const NONE = "none";
+
 /**
  * The values of a parameter. A backslash lets a value contain a comma, or begin with a hyphen, which excludes it.
  * @param {string} text
@@ -19,13 +23,14 @@ export function valuesOf(text) {
     const parts = text.match(/(?:\\.|[^,\\])+/gs) ?? [];
     return parts.map(part => {
         const isExcluded = part.startsWith("-");
-        return { value: part.slice(isExcluded ? 1 : 0).replace(/\\(.)/gs, "$1"), isExcluded };
+        const shown = part.slice(isExcluded ? 1 : 0);
+        return { value: shown === NONE ? UNSET : shown.replace(/\\(.)/gs, "$1"), isExcluded };
     });
 }
 
 /** @param {readonly {value: string, isExcluded: boolean}[]} values */
 export const textOf = values =>
-    values.map(({ value, isExcluded }) => (isExcluded ? "-" : "") + value.replace(/[\\,]|^-/g, "\\$&")).join(",");
+    values.map(({ value, isExcluded }) => (isExcluded ? "-" : "") + (value === UNSET ? NONE : value.replace(/[\\,]|^-|^none$/g, "\\$&"))).join(",");
 
 /**
  * The filters of an address.

@@ -1,9 +1,11 @@
 /** The lists of a report: each row has a name, and the values of the API that the name stands for. */
-import { OTHER, nameOfFilter, shareOf } from "./names.js";
+import { t } from "../../core/texts.js";
+import { UNSET } from "./filters.js";
+import { nameOfFilter, shareOf } from "./names.js";
 
 /** @typedef {import("./filters.js").Dimension} Dimension */
 /** @typedef {{name: string, values: string[], clicks: number, share: number}} Row */
-/** @typedef {{value: string, clicks: number, percentage?: number}} Counted */
+/** @typedef {{value: string, clicks: number, percentage?: number, isRest?: boolean, isUnset?: boolean}} Counted */
 
 /**
  * Rows by clicks. Values with one name are one row: `t.co` and `x.com` are both X. The values that the list leaves out come
@@ -14,13 +16,15 @@ import { OTHER, nameOfFilter, shareOf } from "./names.js";
  * @returns {Row[]}
  */
 export function rowsOf(dimension, counted, total) {
-    /** @type {Map<string, Row>} */
+    /** No value has the row of the rest, or of those without one. @type {Map<string | {isRest: boolean}, Row>} */
     const rows = new Map();
-    for (const { value, clicks, percentage = shareOf(clicks, total) } of counted) {
-        const name = nameOfFilter(dimension, value);
-        const row = rows.get(name);
-        if (row === undefined) rows.set(name, { name, values: value === OTHER ? [] : [value], clicks, share: percentage });
-        else rows.set(name, { ...row, values: [...row.values, value], clicks: row.clicks + clicks, share: shareOf(row.clicks + clicks, total) });
+    for (const { value: shown, clicks, percentage = shareOf(clicks, total), isRest = false, isUnset = false } of counted) {
+        const value = isUnset ? UNSET : shown;
+        const name = isRest ? t("report.other") : nameOfFilter(dimension, value);
+        const key = isRest || isUnset ? { isRest } : name;
+        const row = rows.get(key);
+        if (row === undefined) rows.set(key, { name, values: isRest ? [] : [value], clicks, share: percentage });
+        else rows.set(key, { ...row, values: [...row.values, value], clicks: row.clicks + clicks, share: shareOf(row.clicks + clicks, total) });
     }
     return [...rows.values()].sort((one, other) => Number(one.values.length === 0) - Number(other.values.length === 0) || other.clicks - one.clicks);
 }
@@ -34,14 +38,14 @@ export function rowsOf(dimension, counted, total) {
 export function listsOf(overview, devices, places) {
     const { topCountries, topLanguages, topReferrers, topDevices } = overview;
     const { topRegions = [], topCities = [], topBrowsers = [], topOperatingSystems = [] } = overview;
-    const countries = places?.countries ?? topCountries.map(({ country, clicks }) => ({ code: country, clicks }));
+    const countries = places?.countries ?? topCountries.map(({ country, ...counted }) => ({ code: country, ...counted }));
     const regions = places?.regions ?? topRegions.map(({ region, ...counted }) => ({ name: region, ...counted }));
     const cities = places?.cities ?? topCities.map(({ city, ...counted }) => ({ name: city, ...counted }));
-    const types = devices?.devices ?? topDevices.map(({ device, clicks }) => ({ type: device, clicks }));
-    const browsers = devices?.browsers ?? topBrowsers.map(({ browser, clicks }) => ({ name: browser, clicks }));
-    const systems = devices?.operatingSystems ?? topOperatingSystems.map(({ operatingSystem, clicks }) => ({ name: operatingSystem, clicks }));
-    /** @param {{name: string, country: string}} place as the filter takes it */
-    const placeOf = ({ name, country }) => (name === "unknown" || name === OTHER ? name : `${country} ${name}`);
+    const types = devices?.devices ?? topDevices.map(({ device, ...counted }) => ({ type: device, ...counted }));
+    const browsers = devices?.browsers ?? topBrowsers.map(({ browser, ...counted }) => ({ name: browser, ...counted }));
+    const systems = devices?.operatingSystems ?? topOperatingSystems.map(({ operatingSystem, ...counted }) => ({ name: operatingSystem, ...counted }));
+    /** @param {{name: string, country: string}} place as the filter takes it; that of the rest is never shown */
+    const placeOf = ({ name, country }) => (name === "unknown" ? name : `${country} ${name}`);
     /** @template Counts @param {Dimension} dimension @param {readonly Counts[]} counted @param {(counts: Counts) => string} valueOf */
     const list = (dimension, counted, valueOf) =>
         rowsOf(dimension, counted.map(counts => ({ .../** @type {any} */ (counts), value: valueOf(counts) })), overview.totalClicks);

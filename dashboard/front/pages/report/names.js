@@ -2,6 +2,7 @@
 import { countryName } from "../../core/countries.js";
 import { once } from "../../core/format.js";
 import { language, t, textOr } from "../../core/texts.js";
+import { UNSET } from "./filters.js";
 
 /** @param {string} code ISO 3166-1 alpha-2, or `unknown` */
 export function nameOfCountry(code) {
@@ -16,11 +17,8 @@ export function nameOfCountry(code) {
 
 const languageNames = once(() => new Intl.DisplayNames([language], { type: "language" }));
 
-/** @param {string} code ISO 639, `unknown` or `other` */
-export const nameOfLanguage = code => (code === "unknown" || code === OTHER ? nameOfValue(code) : (languageNames().of(code) ?? code));
-
-/** What the API calls the values that the limit of a list leaves out. */
-export const OTHER = "other";
+/** @param {string} code ISO 639, or `unknown` */
+export const nameOfLanguage = code => (code === "unknown" ? nameOfValue(code) : (languageNames().of(code) ?? code));
 
 /** @param {string} value a device, browser, system, region, city or referrer */
 export function nameOfValue(value) {
@@ -29,10 +27,8 @@ export function nameOfValue(value) {
             return t("report.unknown");
         case "direct":
             return t("report.direct");
-        case "none":
+        case UNSET:
             return t("report.none");
-        case OTHER:
-            return t("report.other");
         case "desktop":
         case "mobile":
         case "tablet":
@@ -97,9 +93,9 @@ export function nameOfFilter(dimension, value, branches = []) {
         case "utmCampaign":
         case "utmTerm":
         case "utmContent":
-            return value === "none" || value === OTHER ? nameOfValue(value) : value;
+            return value === UNSET ? nameOfValue(value) : value;
         case "branch":
-            return branches.find(({ _id }) => _id === value)?.name ?? value;
+            return branches.find(({ _id }) => _id === value)?.name ?? (value === UNSET ? nameOfValue(value) : value);
         default:
             return nameOfValue(value);
     }

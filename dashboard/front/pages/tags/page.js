@@ -3,6 +3,7 @@ import { lacks, may } from "../../core/account.js";
 import { report } from "../../core/failures.js";
 import { number } from "../../core/format.js";
 import { html, signal, useSignal } from "../../core/html.js";
+import { textOfList } from "../../core/lists.js";
 import { navigate, query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
 import { loadTags, lookOf } from "../../core/tags.js";
@@ -112,14 +113,14 @@ function Row({ tag, clicks, onDelete }) {
     return html`
         <li data-tag=${tag.name}>
             <div>
-                <a href=${`/dashboard/?tags=${encodeURIComponent(tag.name)}`} aria-label=${t("links.filterTag", { tag: tag.name })}>
+                <a href=${`/dashboard/?tags=${encodeURIComponent(textOfList([tag.name]))}`} aria-label=${t("links.filterTag", { tag: tag.name })}>
                     <span ...${lookOf(tag.name, tag.color)} dir="auto">
                         ${tag.name}
                     </span>
                 </a>
                 <small>
                     ${t("tags.links", { count: tag.linkCount, links: number(tag.linkCount) })} ·${" "}
-                    <a href=${`/dashboard/analytics?tags=${encodeURIComponent(tag.name)}`} aria-label=${`${t("analytics.title")}: ${tag.name}`}>${t("analytics.title")}</a>
+                    <a href=${`/dashboard/analytics?tags=${encodeURIComponent(textOfList([tag.name]))}`} aria-label=${`${t("analytics.title")}: ${tag.name}`}>${t("analytics.title")}</a>
                     ${clicks !== undefined && ` · ${t("tags.clicks", { count: clicks, clicks: number(clicks) })}`}
                 </small>
             </div>

@@ -74,5 +74,5 @@ def test_a_period_excludes_dates(api: APIClient, link: str) -> None:
             assert broken_rules(api.get(path, {"period": "7d", **query})) == [("period", "conflict")]
         assert broken_rules(api.get(path, {"period": "8d"})) == [("period", "invalid_choice")]
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
-    warned = api.get(f"/api/domains/{domain}/analytics", {"period": "7d"}).json()
-    assert [warning["field"] for warning in warned["warnings"]] == ["period"]
+    refused = api.get(f"/api/domains/{domain}/analytics", {"period": "7d"})
+    assert broken_rules(refused) == [("period", "unknown_field")]
