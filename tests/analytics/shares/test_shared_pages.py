@@ -106,6 +106,7 @@ def test_a_view_is_shared_with_its_figures_curve_lists_and_file(api: APIClient, 
     )
     assert ("Germany" in page, "Paris, France" in page, "secret" in page.lower()) == (True, True, False)
     assert page.count("<polyline") == 1
+    assert "<p>sho.rt · As of " in page
     # In the language of the browser, with its numbers and dates.
     german = read(path, language="de-AT")
     assert figures(german) == {"Klicks": "4", "Einzelne Besucher je Tag": "3", "QR-Scans": "0"}
