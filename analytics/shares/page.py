@@ -94,7 +94,7 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
         context = _context(kept, is_of_link=isinstance(subject, Link))
     context["file_path"] = f"{request.path}.csv"
     context["unlocked"] = None if share.password is None else _signer(share).sign(_version(share))
-    context["service"] = settings.BRAND_NAME or settings.BASE_HOST
+    context["service"] = settings.BASE_HOST
     context["no_index"] = share.no_index
     response = page(request, "analytics/share.html", context, added_style=_STYLE, forms="'self'")
     return _with_robots(response, share)
