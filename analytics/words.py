@@ -10,6 +10,7 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from analytics.dimensions import DIRECT, UNKNOWN
+from analytics.language_names import LANGUAGE_NAMES
 from analytics.reports.selected import OTHER
 from common.countries import COUNTRY_NAMES
 
@@ -32,7 +33,9 @@ def shown(name: str, texts: Sequence[str]) -> str:
 def _name(text: str, name: str) -> str:
     """The name of a country or a language that the list contains as a code."""
     if name == "topLanguages":
-        return str(get_language_info(text)["name_translated"]) if text in LANG_INFO else text
+        if text in LANG_INFO:
+            return str(get_language_info(text)["name_translated"])
+        return _(LANGUAGE_NAMES[text]) if text in LANGUAGE_NAMES else text
     if name in _OF_COUNTRIES and text in COUNTRY_NAMES:
         return _(COUNTRY_NAMES[text])
     return text

@@ -28,7 +28,7 @@ from common.errors import ServiceError
 SENT_FROM = time(6, 0)
 # Unusual is this many times the usual number of clicks, or this part of it.
 FACTOR = 3
-# The usual number of clicks is at least this; below it, no drop is reported.
+# The usual number of clicks counts as at least this; below it, no drop is reported. Without any, nothing is usual.
 LEAST_USUAL = 20
 USUAL_WEEKS = 4
 ATTEMPTS = 6
@@ -161,7 +161,7 @@ def _alerts(now: datetime) -> Iterator[Due]:
             found = by_day.get(day, 0)
             usual = round(median(by_day.get(day - week, 0) for week in weeks))
             is_unusual = (
-                found >= FACTOR * max(usual, LEAST_USUAL)
+                usual > 0 and found >= FACTOR * max(usual, LEAST_USUAL)
                 if kind == "spike"
                 else usual >= LEAST_USUAL and found * FACTOR <= usual
             )

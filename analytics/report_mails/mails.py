@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
@@ -59,6 +60,7 @@ def report_mail(
             to,
             subscription,
             f"{name}: {_('{clicks} clicks').format(clicks=totals[0][1])}",
+            (first, last),
             {
                 "text": f"{_date(first)} – {_date(last)}",  # noqa: RUF001 # the dash of a range
                 "tables": [("", totals), (_("Links"), links), (_("Countries"), countries)],
@@ -73,19 +75,27 @@ def alert_mail(to: ReportMail, alert: Alert) -> EmailMultiAlternatives:
         )
         text = _("On {day} (UTC) there were {clicks} clicks. Usual on this day of the week are {usual}.")
         values = {"day": _date(alert.day), "clicks": number(alert.clicks), "usual": number(alert.usual)}
-        return _mail(to, Subscription.ALERTS, subject, {"text": text.format(**values), "tables": []})
+        days = alert.day, alert.day
+        return _mail(to, Subscription.ALERTS, subject, days, {"text": text.format(**values), "tables": []})
 
 
 def _mail(
-    to: ReportMail, subscription: Subscription, subject: str, context: dict[str, Any]
+    to: ReportMail,
+    subscription: Subscription,
+    subject: str,
+    days: tuple[date, date],
+    context: dict[str, Any],
 ) -> EmailMultiAlternatives:
+    """``days``: the first and the last (UTC) of the report that the mail links to."""
     unsubscribe = unsubscribe_address(to.pk, subscription)
+    start, end = days
+    query = {"workspace": to.owner.public_id, "range": "custom", "start": start, "end": end, "zone": "UTC"}
     values = {
         **context,
         "heading": subject,
         "workspace": "" if to.owner.is_personal else to.owner.name,
         "tables": [(heading, rows) for heading, rows in context["tables"] if rows],
-        "address": f"{settings.BASE_URL}/dashboard/analytics?workspace={to.owner.public_id}",
+        "address": f"{settings.BASE_URL}/dashboard/analytics?{urlencode(query)}",
         "unsubscribe": unsubscribe,
         "signature": signature(),
         "brand_color": settings.BRAND_COLOR or "#006d77",

@@ -7,6 +7,7 @@ password, readers send it with each request; the form of the file has a signatur
 from __future__ import annotations
 
 import hashlib
+import logging
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,16 +19,18 @@ from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from accounts.admission import Admission, TooManyAtOnce
+from accounts.admission import TooManyAtOnce
 from accounts.password_hashing import try_password_of_visitor
 from analytics.models import Share
 from analytics.shares import refusals
-from analytics.shares.report import LISTS, SharedReport, as_csv, read_report
+from analytics.shares.kept import Kept, recent_report
+from analytics.shares.report import LISTS, SharedReport, as_csv
 from analytics.shares.services import ShareEnded, open_share
 from analytics.words import number, shown
 from common.errors import InvalidFields, NotFound, TooManyAttempts, Unavailable
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.http.languages import page_language
+from common.repeated_lines import REPEATED
 from common.secrets import CurrentKeySigner
 from limits.rates import spend_request
 from links.models import Link
@@ -37,8 +40,8 @@ from pages.style import stylesheet
 _METHODS = ("GET", "HEAD", "POST")
 _STYLE = stylesheet(Path(__file__).with_name("page.css"))
 UNLOCKED_SECONDS = 15 * 60
-# A report takes up to seconds. So readers of shares cannot occupy more than one of a worker's threads.
-reading = Admission(1, 1, seconds=5)
+
+log = logging.getLogger(__name__)
 
 _WIDTH, _HEIGHT = 1000, 200
 
@@ -72,9 +75,10 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
                 ),
                 share,
             )
-        with reading.admit(f"network {customer_network(address)}"):
-            report = read_report(share, subject)
-    except (TooManyAtOnce, Unavailable):
+        kept = recent_report(share, subject, f"network {customer_network(address)}")
+    except TooManyAtOnce:
+        return _refuse_while_busy(request)
+    except Unavailable:
         return refuse(request, refusals.UNAVAILABLE)
     except TooManyAttempts as error:
         return refuse_attempts(request, refusals.LIMITED, error)
@@ -85,14 +89,26 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
     except InvalidFields:
         return refuse(request, refusals.UNREADABLE)
     if is_file:
-        return _with_robots(_file(report), share)
+        return _with_robots(_file(kept.report), share)
     with override(page_language(request.headers.get("Accept-Language", ""))):
-        context = _context(report, is_of_link=isinstance(subject, Link))
+        context = _context(kept, is_of_link=isinstance(subject, Link))
     context["file_path"] = f"{request.path}.csv"
     context["unlocked"] = None if share.password is None else _signer(share).sign(_version(share))
+    context["service"] = settings.BASE_HOST
     context["no_index"] = share.no_index
     response = page(request, "analytics/share.html", context, added_style=_STYLE, forms="'self'")
     return _with_robots(response, share)
+
+
+def _refuse_while_busy(request: HttpRequest) -> HttpResponse:
+    """The page loads again by itself, unless that would need the password again."""
+    response = refuse(request, refusals.UNAVAILABLE)
+    if request.method != "POST":
+        response["Refresh"] = response["Retry-After"]
+    log.info("A shared report had more readers at once than may read it.", extra=REPEATED)
+    # Django would log it as an error.
+    response._has_been_logged = True  # type: ignore[attr-defined] # read by Django's log
+    return response
 
 
 def _with_robots(response: HttpResponse, share: Share) -> HttpResponse:
@@ -144,8 +160,8 @@ class _Row(NamedTuple):
     address: str = ""
 
 
-def _context(report: SharedReport, *, is_of_link: bool) -> dict[str, Any]:
-    figures = report.figures
+def _context(kept: Kept, *, is_of_link: bool) -> dict[str, Any]:
+    figures = kept.report.figures
     total, unique = figures["totalClicks"], figures["uniqueClicks"]
     totals = [(_("Clicks"), number(total))]
     if unique is not None:
@@ -157,14 +173,14 @@ def _context(report: SharedReport, *, is_of_link: bool) -> dict[str, Any]:
     if not is_of_link:
         lists.insert(0, (_("Links"), _links(figures, total)))
     return {
-        "name": report.name,
+        "name": kept.report.name,
         "dates": " – ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),  # noqa: RUF001 # the dash of a range
         "totals": totals,
         "curve": _curve([step["clicks"] for step in steps]),
         "highest": number(max((step["clicks"] for step in steps), default=0)),
         "steps": [(name, number(step["clicks"])) for name, step in zip(dates, steps, strict=True)],
         "lists": [entry for entry in lists if entry[1]],
-        "read_at": formats.date_format(timezone.now(), "DATETIME_FORMAT"),
+        "read_at": formats.date_format(kept.read_at, "DATETIME_FORMAT"),
     }
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
 from accounts.api_keys import create_key
+from accounts.models import User
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from analytics.journal.records import UNKNOWN_CODE
@@ -123,6 +124,24 @@ def test_what_needs_attention_leads_to_it(
         expect(page.locator(".chip-filter")).to_have_text(
             [re.compile("Status Active"), re.compile("Expires within 7 days")]
         )
+        assert visit.errors() == []
+
+
+def test_operators_hear_of_unknown_codes_of_the_default_domain(
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink, alice: NewAccount
+) -> None:
+    make_link()
+    journaled(0, kind=UNKNOWN_CODE, reason="lost", count=3)
+    drain()
+    with signed_in() as visit:
+        visit.page.goto(f"{address}/dashboard/overview")
+        expect(visit.page.get_by_text("Everything works.")).to_be_visible()
+        assert visit.errors() == []
+    User.objects.filter(pk=alice.user.pk).update(is_staff=True)
+    with signed_in() as visit:
+        visit.page.goto(f"{address}/dashboard/overview")
+        expect(visit.page.locator("[data-attention=unknown] b")).to_have_text(re.compile("/lost$"))
+        expect(visit.page.get_by_text("Everything works.")).to_have_count(0)
         assert visit.errors() == []
 
 

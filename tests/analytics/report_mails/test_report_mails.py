@@ -135,7 +135,11 @@ def test_a_week_and_a_month_are_mailed_once(
     assert "March 25, 2030 – March 31, 2030" in text  # noqa: RUF001 # the dash of a range
     for line in ("Clicks: 1,234", "Period before: 100", "Daily unique visitors: 617", "Spring <sale>: 1,234"):
         assert line in text
-    assert "/dashboard/analytics?workspace=" in text
+    report = f"http://sho.rt/dashboard/analytics?workspace={alice.workspace.public_id}&range=custom"
+    days = "start=2030-03-25&end=2030-03-31&zone=UTC"
+    assert f"{report}&{days}" in text.split()
+    assert f'href="{report}&{days}"'.replace("&", "&amp;") in html
+    assert f"{report}&start=2030-03-01&end=2030-03-31&zone=UTC" in part(month, "plain").split()
     assert "Spring &lt;sale&gt;" in html
     assert not re.search(r"<(?:script|img|link)|url\(", html)
     assert month["Subject"] == "[sho.rt] Your month: 1,340 clicks"
@@ -286,8 +290,9 @@ def test_several_hosts_send_each_mail_once(
     [
         (60, 20, 20, ["spike"]),
         (59, 20, 20, []),
-        # Without any usual clicks, the least number counts.
-        (60, 0, 0, ["spike"]),
+        # With few usual clicks, the least number counts. Without any, as in a new workspace, nothing is unusual.
+        (60, 0, 1, ["spike"]),
+        (6_000, 0, 0, []),
         (299, 34, 100, []),
         (300, 34, 100, ["spike"]),
         (0, 33, 100, ["drop"]),

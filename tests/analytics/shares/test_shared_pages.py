@@ -19,7 +19,12 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts import admission
-from accounts.admission import PUBLIC_REPORTS_PER_WORKSPACE, REPORTS_PER_WORKSPACE, costly_report
+from accounts.admission import (
+    PUBLIC_REPORTS_PER_WORKSPACE,
+    REPORTS_PER_WORKSPACE,
+    Admission,
+    costly_report,
+)
 from accounts.services import NewAccount
 from analytics.models import Share
 from analytics.reports import scope, selected
@@ -32,6 +37,7 @@ from analytics.serializers import (
     ValuesQuery,
     WorkspaceQuery,
 )
+from analytics.shares import kept
 from bans.services import ban_account, ban_host
 from links.models import Link, LinkBan, SavedView
 from testing.analytics.facts import Fact, record
@@ -43,6 +49,12 @@ POLICY = re.compile(
     r"default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+'; form-action 'self'; "
     r"frame-ancestors 'none'; base-uri 'none'"
 )
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page is read for itself."""
+    monkeypatch.setattr(kept, "SECONDS", 0)
 
 
 def read(path: str, status: int = 200, language: str = "en") -> str:
@@ -95,6 +107,7 @@ def test_a_view_is_shared_with_its_figures_curve_lists_and_file(api: APIClient, 
     )
     assert ("Germany" in page, "Paris, France" in page, "secret" in page.lower()) == (True, True, False)
     assert page.count("<polyline") == 1
+    assert "<p>sho.rt · As of " in page
     # In the language of the browser, with its numbers and dates.
     german = read(path, language="de-AT")
     assert figures(german) == {"Klicks": "4", "Einzelne Besucher je Tag": "3", "QR-Scans": "0"}
@@ -291,6 +304,45 @@ def test_readers_do_not_use_up_the_reports_of_the_workspace(
             running.enter_context(costly_report(alice.workspace.pk))
         assert api.get("/api/analytics").status_code == 429
         assert figures(read(path))["Clicks"] == "0"
+
+
+def test_readers_of_an_office_get_what_one_of_them_has_read(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(kept, "SECONDS", 3600)
+    monkeypatch.setattr(kept, "reading", Admission(1, 0, seconds=0))
+    link = make_link(title="Spring")["_id"]
+    click_on(link)
+    path, shared = share(api, urlId=link, period="7d")
+    with kept.reading.admit("slow"):
+        busy = reader().get(path)
+        assert (busy.status_code, busy["Retry-After"], busy["Refresh"]) == (503, "2", "2")
+        assert "This report cannot be read right now." in checked(busy)
+        # It would be loaded again without what was posted.
+        assert not reader().post(path).has_header("Refresh")
+    assert (caplog.records[-1].levelname, caplog.records[-1].name) == ("INFO", "analytics.shares.page")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+    first = read(path)
+    change = f"/api/analytics/shares/{shared['_id']}"
+    with kept.reading.admit("slow"):
+        assert [read(path) for _ in range(12)] == [first] * 12
+        assert figures(read(path, language="de"))["Klicks"] == "4"
+        assert rows(path)[0] == ["total", "", "4", "3"]
+        # What was read is not shown to anybody who may not read it now, nor as another report.
+        api.patch(change, {"password": "open sesame"})
+        assert "Spring" not in read(path, 401)
+        assert figures(checked(reader().post(path, {"password": "open sesame"})))["Clicks"] == "4"
+        api.patch(change, {"password": None, "period": "all"})
+        read(path, 503)
+        api.patch(change, {"period": "7d"})
+        assert read(path) == first
+        Share.objects.filter(public_id=shared["_id"]).update(expires_at=EXPIRED)
+        read(path, 410)
+        Share.objects.filter(public_id=shared["_id"]).update(expires_at=None)
+        assert read(path) == first
+        api.delete(change)
+        read(path, 410)
 
 
 def move(link: str, owner: Any) -> None:

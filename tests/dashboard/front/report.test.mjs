@@ -12,7 +12,7 @@ import { cellsOf } from "../../../dashboard/front/pages/report/heat_map.js";
 import { rowsOf } from "../../../dashboard/front/pages/report/lists.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
 import { chipsOfLinks } from "../../../dashboard/front/pages/report/selected_links.js";
-import { periodOf } from "../../../dashboard/front/pages/report/period.js";
+import { inOwnNames, periodOf } from "../../../dashboard/front/pages/report/period.js";
 import { daysOfStep, inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
 import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 
@@ -20,6 +20,22 @@ import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 before(() => mock.timers.enable({ apis: ["Date"], now: Date.UTC(2030, 2, 15, 23, 30) }));
 
 const queried = (/** @type {string} */ text) => periodOf(new URLSearchParams(`zone=UTC&${text}`));
+
+describe("an address with the names of the API", () => {
+    /** @type {[string, string][]} */
+    const cases = [
+        ["period=24h", "range=today"],
+        ["period=7d&country=DE", "country=DE&range=7d"],
+        ["period=12mo&timezone=Asia/Tokyo", "range=12m&zone=Asia/Tokyo"],
+        ["startDate=2030-01-01&endDate=2030-01-31", "range=custom&start=2030-01-01&end=2030-01-31"],
+        // The page's own names win.
+        ["range=mtd&zone=UTC&period=all&timezone=Asia/Tokyo", "range=mtd&zone=UTC"],
+    ];
+    for (const [given, own] of cases) {
+        test(given, () => assert.equal(decodeURIComponent(`${inOwnNames(new URLSearchParams(given))}`), own));
+    }
+    test("without any", () => assert.equal(inOwnNames(new URLSearchParams("range=7d&start=2030-01-01")), null));
+});
 
 describe("the period of a report", () => {
     /** @type {[string, string[] | null, string, string][]} */

@@ -58,21 +58,21 @@ def test_every_figure_of_the_period_is_shown(signed_in: Callable[..., Any], addr
             ["QR code scanned", "0", "0.0%"],
             ["Clicked", "6", "100.0%"],
         ]
-        assert rows(page, "Refused, bots and previews") == [
+        assert rows(page, "Refused and not counted") == [
             ["Refused", "The link does not allow the visitor's country", "2"],
-            ["Bot or preview", "A crawler, such as a search engine or the link preview of a messenger", "5"],
+            ["Not counted", "A crawler, such as a search engine or the link preview of a messenger", "5"],
         ]
         expect(table(page, "Individual requests").locator("tbody tr")).to_have_count(13)
         log = rows(page, "Individual requests")
         assert [row[1] for row in log[:3]] == [
             "Refused: The link does not allow the visitor's country"
-        ] * 2 + ["A crawler, such as a search engine or the link preview of a messenger"]
+        ] * 2 + ["Crawler or preview"]
         assert visit.errors() == []
 
 
 TABLES = (
     *("Clicks over time", "Referrers", "Scan or click", "Countries", "Cities", "Browser", "Type", "System"),
-    *("Refused, bots and previews", "Individual requests"),
+    *("Refused and not counted", "Individual requests"),
 )
 
 
@@ -198,7 +198,7 @@ def test_a_visitor_who_is_asked_for_the_password_is_not_refused(
         expect(total(page, "asked")).to_have_text("3")
         expect(total(page, "refused")).to_have_text("1")
         expect(page.locator(".ledger")).to_have_text(
-            "6 requests = 2 clicks + 0 bots and previews + 1 refused + 3 asked for the password."
+            "6 requests = 2 clicks + 0 not counted + 1 refused + 3 asked for the password."
         )
         assert visit.errors() == []
 
@@ -221,7 +221,10 @@ def test_the_log_has_older_requests_and_one_kind(
         assert cities == ["Berlin", *(f"City {minute}" for minute in reversed(range(25)))]
         page.get_by_label("Requests shown").select_option("notCounted")
         expect(log).to_have_count(1)
-        expect(log).to_contain_text("A program checked the link (HEAD request)")
+        expect(log).to_contain_text("Check by a program")
+        # A program neither scans nor clicks.
+        [[*_, way, _, _]] = rows(page, "Individual requests")
+        assert way == "–"  # noqa: RUF001
         assert visit.errors() == []
 
 

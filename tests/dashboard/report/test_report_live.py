@@ -56,8 +56,8 @@ def test_a_click_appears_without_a_reload(signed_in: Callable[..., Any], address
         assert total(page, "clicks").inner_text() == "2"
         follow(page, address, method="HEAD")
         expect(total(page, "notCounted")).to_have_text("1")
-        assert rows(page, "Refused, bots and previews") == [
-            ["Bot or preview", "A program checked the link (HEAD request)", "1"]
+        assert rows(page, "Refused and not counted") == [
+            ["Not counted", "A program checked the link (HEAD request)", "1"]
         ]
         expect(table(page, "Individual requests").locator("tbody tr")).to_have_count(3)
         assert page.evaluate("window.isSamePage") is True

@@ -55,7 +55,7 @@ def test_a_link_is_shared_read_and_revoked(
         shared = share(page, address, Password="open sesame")
         entry = page.locator("[data-share]")
         expect(entry).to_contain_text("Spring flyer")
-        expect(entry).to_contain_text("Shared · Password")
+        expect(entry).to_contain_text("Shared · Password · Last 7 days · made on ")
         reader = another_browser(visit)
         public = reader.page
         public.goto(shared)

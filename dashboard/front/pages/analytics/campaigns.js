@@ -1,19 +1,11 @@
 /** Campaigns: reports with a name. They have the parameters of the API; the address of the page has its own for the period. */
 import { query } from "../../core/router.js";
 import { DIMENSIONS, SELECTION } from "../report/filters.js";
-import { periodOf } from "../report/period.js";
+import { API_NAMES, API_PERIODS, periodOf } from "../report/period.js";
 
 /** @typedef {Record<string, string | undefined>} Parameters */
 
 const PAGE = "/dashboard/analytics";
-/** The periods of the page that have another name in the API. */
-const PERIODS = new Map([["12m", "12mo"]]);
-/** The parameters of the page that the API has by another name. */
-const NAMES = new Map([
-    ["start", "startDate"],
-    ["end", "endDate"],
-    ["zone", "timezone"],
-]);
 /** What the address of a report can have, in the order of the names. */
 const OWN = ["range", "start", "end", "interval", "zone", "compare", ...DIMENSIONS, ...SELECTION].sort();
 
@@ -34,9 +26,9 @@ export function reportOf(address) {
         if ((name === "start" || name === "end") && address.get("range") !== "custom") continue;
         if (name === "interval" && !intervals.some(other => other === value)) continue;
         if (name === "compare" && comparison === "") continue;
-        if (name === "range") report.period = PERIODS.get(value) ?? value;
+        if (name === "range") report.period = API_PERIODS.get(value) ?? value;
         else if (name === "compare") report.compare = value === "year" ? "year" : "previous";
-        else report[NAMES.get(name) ?? name] = value;
+        else report[API_NAMES.get(name) ?? name] = value;
     }
     return report;
 }
@@ -46,12 +38,12 @@ export function reportOf(address) {
  * @param {Parameters} report
  */
 export function addressOfReport(report) {
-    const ranges = new Map([...PERIODS].map(([range, period]) => [period, range]));
+    const ranges = new Map([...API_PERIODS].map(([range, period]) => [period, range]));
     const { period = "" } = report;
     const range = report.startDate || report.endDate ? "custom" : (ranges.get(period) ?? period);
     const next = new URLSearchParams();
     for (const name of OWN) {
-        const value = name === "range" ? range : (report[NAMES.get(name) ?? name] ?? "");
+        const value = name === "range" ? range : (report[API_NAMES.get(name) ?? name] ?? "");
         if (value !== "") next.set(name, value);
     }
     return `${PAGE}${next.size > 0 ? `?${next}` : ""}`;

@@ -1,4 +1,6 @@
 /** What needs attention in the workspace: blocked, expiring and used-up links, domains that do not work, ending keys, unknown codes. */
+import { account } from "../../core/account.js";
+import { availableDomains } from "../../core/endpoints.js";
 import { html } from "../../core/html.js";
 import { shortDay } from "../../core/format.js";
 import { withoutScheme } from "../../core/hues.js";
@@ -27,6 +29,7 @@ const SOON_DAYS = 7;
 /** Fewer requests for a code may be a guess. */
 const MANY_REQUESTS = 3;
 const MOST_DOMAINS = 5;
+const BASE = "base";
 const SOON_MILLISECONDS = SOON_DAYS * 86_400_000;
 
 /** @returns {Promise<Item[]>} the most urgent first */
@@ -44,21 +47,29 @@ async function readItems() {
         ...ofLinks("expiring", expiring, `/dashboard/?status=active&expires=${SOON_DAYS}`),
         ...keys.filter(isEnding).map(ofKey),
         ...ofLinks("used", used, "/dashboard/?status=limit_reached"),
-        ...(await Promise.all(domains.filter(({ status }) => status === "active").slice(0, MOST_DOMAINS).map(unknownCode))).flat(),
+        ...(await Promise.all(domains.filter(({ status }) => status === "active").slice(0, MOST_DOMAINS).map(({ _id, fullDomain }) => unknownCode(_id, fullDomain)))).flat(),
     ];
+}
+
+/** Of the domain of the service, whose unknown codes the API gives to operators alone. @returns {Promise<Item[]>} */
+async function readBaseItems() {
+    if (!account.value?.isStaff) return [];
+    const base = (await availableDomains()).find(({ id }) => id === BASE);
+    return base === undefined ? [] : unknownCode(BASE, base.fullDomain);
 }
 
 /**
  * The code that most visitors of a domain requested although no link has it.
- * @param {import("../domains/endpoints.js").ListedDomain} domain
+ * @param {string} id
+ * @param {string} fullDomain
  * @returns {Promise<Item[]>}
  */
-async function unknownCode({ _id, fullDomain }) {
-    const { codes } = await listUnknownCodes(_id, 1);
+async function unknownCode(id, fullDomain) {
+    const { codes } = await listUnknownCodes(id, 1);
     const most = codes.find(({ hits, isAvailable }) => isAvailable && hits >= MANY_REQUESTS);
     if (most === undefined) return [];
     const text = t("attention.unknown", { count: most.hits });
-    return [{ kind: "unknown", key: `unknown ${_id}`, title: `${fullDomain}/${most.code}`, text, address: "/dashboard/domains", action: t("attention.codes") }];
+    return [{ kind: "unknown", key: `unknown ${id}`, title: `${fullDomain}/${most.code}`, text, address: "/dashboard/domains", action: t("attention.codes") }];
 }
 
 /**
@@ -103,12 +114,14 @@ const ofKey = ({ _id, name, expiresAt }) => ({
 
 export function Attention() {
     const loaded = useLoaded(readItems);
-    const items = loaded.value;
+    const ofBase = useLoaded(readBaseItems, [account.value?.isStaff === true]);
+    const items = loaded.value && [...loaded.value, ...(ofBase.value ?? [])];
     return html`
         <section class="attention" aria-label=${t("attention.title")}>
             <h2>${t("attention.title")} ${items !== null && items.length > 0 && html`<span class="muted">${items.length}</span>`}</h2>
             <${Pending} of=${loaded} />
-            ${items?.length === 0 && html`<p class="calm"><${Icon} name="check" />${t("attention.nothing")}</p>`}
+            ${ofBase.failure !== null && loaded.failure === null && html`<${Pending} of=${ofBase} />`}
+            ${items?.length === 0 && ofBase.value !== null && html`<p class="calm"><${Icon} name="check" />${t("attention.nothing")}</p>`}
             <ul>
                 ${items?.map(
                     ({ kind, key, title, text, address, action }) => html`

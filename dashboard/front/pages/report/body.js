@@ -1,7 +1,7 @@
 /** What the reports of a link and of a workspace have in common: the period, the filters, and the figures, which stay current. */
 import { ApiError } from "../../core/api.js";
 import { html, useEffect, useMemo, useSignalEffect } from "../../core/html.js";
-import { query } from "../../core/router.js";
+import { navigate, path, query } from "../../core/router.js";
 import { t, valueText } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Failed } from "../../parts/failed.js";
@@ -13,7 +13,7 @@ import { Downloads } from "./downloads.js";
 import { FilterBar, filterBy } from "./filter_bar.js";
 import { Figures, Freshness } from "./figures.js";
 import { filtersOf, removing, removingAll } from "./filters.js";
-import { periodOf } from "./period.js";
+import { inOwnNames, periodOf } from "./period.js";
 import { repeatWhileVisible } from "./refreshing.js";
 
 /** @typedef {import("./report.js").Report} Report */
@@ -24,6 +24,10 @@ import { repeatWhileVisible } from "./refreshing.js";
  */
 export function useFigures(report) {
     const repeating = useMemo(() => ({ now: () => {}, stop: () => {} }), []);
+    useSignalEffect(() => {
+        const own = inOwnNames(query.value);
+        if (own !== null) navigate(`${path.peek()}?${own}`, { replace: true });
+    });
     useEffect(() => {
         Object.assign(repeating, repeatWhileVisible(aborted => report.refresh(aborted), report.pause));
         return () => repeating.stop();

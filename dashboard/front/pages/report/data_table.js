@@ -9,7 +9,7 @@ import { percent } from "./names.js";
 /** @typedef {import("./csv.js").Cell} Cell */
 /**
  * `show`: the text of a cell on the page, if the file has another one, such as a time.
- * @typedef {{label: string, kind?: "text" | "number" | "percent", show?: (cell: any) => string}} Column
+ * @typedef {{label: string, kind?: "text" | "phrase" | "number" | "percent", show?: (cell: any) => string}} Column
  */
 
 /**
@@ -96,7 +96,7 @@ const RowName = ({ name, size, href, filter }) => html`
 
 /** @param {{cell: Cell, column: Column}} properties */
 const Figure = ({ cell, column: { kind = "text", show = SHOWN[kind] ?? String } }) => html`
-    <td data-kind=${kind} dir=${kind === "text" ? "auto" : undefined}>
+    <td data-kind=${kind} dir=${kind in SHOWN ? undefined : "auto"}>
         ${cell === null ? "–" : show(cell)}
     </td>
 `;

@@ -22,6 +22,16 @@ import { addDays, countDays, isDay, isZone, monthStart, today } from "./days.js"
 export const RANGES = ["today", "7d", "30d", "90d", "mtd", "12m", "ytd", "all", "custom"];
 /** @type {Range} */
 export const DEFAULT_RANGE = "30d";
+/** The ranges that the API has by another name. */
+export const API_PERIODS = new Map([["12m", "12mo"]]);
+/** The parameters that the API has by another name. */
+export const API_NAMES = new Map([
+    ["start", "startDate"],
+    ["end", "endDate"],
+    ["zone", "timezone"],
+]);
+// Days are the nearest to the hours of the API.
+const RANGES_OF_PERIODS = new Map([["24h", "today"], ...[...API_PERIODS].map(([range, period]) => /** @type {const} */ ([period, range]))]);
 const LENGTHS = { today: 1, "7d": 7, "30d": 30, "90d": 90 };
 // The limit of the API.
 const MAX_DAYS_BY_HOUR = 31;
@@ -47,6 +57,27 @@ export function periodOf(query) {
         comparison: days === null ? "" : comparisonOf(query),
         isLive: days === null || days.end >= current,
     };
+}
+
+/**
+ * An address with the API's names of the period, in the names of the page. Null: it has none of them.
+ * @param {URLSearchParams} query
+ * @returns {URLSearchParams | null}
+ */
+export function inOwnNames(query) {
+    if (!["period", ...API_NAMES.values()].some(name => query.has(name))) return null;
+    const own = new URLSearchParams(query);
+    /** @param {string} name @param {string | null} value */
+    const add = (name, value) => value && !own.has(name) && own.set(name, value);
+    const period = query.get("period");
+    add("range", period && (RANGES_OF_PERIODS.get(period) ?? period));
+    if (query.has("startDate") || query.has("endDate")) add("range", "custom");
+    own.delete("period");
+    for (const [name, apiName] of API_NAMES) {
+        add(name, query.get(apiName));
+        own.delete(apiName);
+    }
+    return own;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The columns and rows of the log of requests. */
 import { withoutScheme } from "../../core/hues.js";
 import { language, t } from "../../core/texts.js";
-import { nameOfCountry, nameOfLanguage, nameOfReason, nameOfReferrer, nameOfValue } from "./names.js";
+import { nameOfCountry, nameOfFilter, nameOfLanguage, nameOfReason, nameOfReferrer, nameOfValue } from "./names.js";
 
 /** @typedef {import("./endpoints.js").RequestPage["clicks"]} Requests */
 
@@ -13,7 +13,7 @@ import { nameOfCountry, nameOfLanguage, nameOfReason, nameOfReferrer, nameOfValu
 export const columnsOfLog = (zone, isOfLink) => [
     { label: t("report.time"), show: timesIn(zone) },
     ...(isOfLink ? [] : [{ label: t("report.link") }]),
-    { label: t("report.result") },
+    { label: t("report.result"), kind: "phrase" },
     { label: t("report.country") },
     { label: t("report.region") },
     { label: t("report.city") },
@@ -50,7 +50,7 @@ export const rowsOfLog = (requests, isOfLink) =>
         nameOfValue(request.operatingSystem),
         nameOfLanguage(request.language),
         nameOfReferrer(request.referrer),
-        t(request.scanned ? "report.scanned" : "report.clicked"),
+        wayOf(request),
         request.branch?.name ?? null,
         request.location ?? null,
     ]);
@@ -59,5 +59,11 @@ export const rowsOfLog = (requests, isOfLink) =>
 function resultOf({ kind, reason }) {
     if (kind === "click") return t("report.kind.click");
     if (reason === "password") return nameOfReason(reason);
-    return kind === "refused" ? `${t("report.kind.refused")}: ${nameOfReason(reason ?? "")}` : nameOfReason(kind);
+    return kind === "refused" ? `${t("report.kind.refused")}: ${nameOfReason(reason ?? "")}` : nameOfFilter("kind", kind);
+}
+
+/** Of visitors: programs neither scan nor click. @param {Requests[number]} request */
+function wayOf({ kind, scanned }) {
+    if (kind !== "click" && kind !== "refused" && kind !== "ignored") return null;
+    return t(scanned ? "report.scanned" : "report.clicked");
 }

@@ -1,8 +1,8 @@
 /** The content of the dialog that shares a report with people without an account, and lists what is shared. */
-import { dateAndTime } from "../../core/format.js";
+import { dateAndTime, day } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { isolated, t } from "../../core/texts.js";
+import { isolated, t, textOr } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { createView, listViews } from "../../core/view_endpoints.js";
 import { Confirmation } from "../../parts/confirmation.js";
@@ -81,6 +81,21 @@ function Form({ urlId, views, onDone }) {
     `;
 }
 
+/** What tells the shares of one report apart. @param {Share} share */
+function detailsOf({ status, hasPassword, period, viewId, createdAt, expiresAt }) {
+    // A view without a period has its own.
+    const range = period ?? (viewId === null ? "all" : null);
+    return [
+        t(`sharing.${status}`),
+        hasPassword && t("state.password"),
+        range !== null && textOr(`report.range.${range === "12mo" ? "12m" : range}`, range),
+        t("sharing.created", { day: day(createdAt) }),
+        expiresAt !== null && t("sharing.expires", { time: dateAndTime(expiresAt) }),
+    ]
+        .filter(Boolean)
+        .join(" · ");
+}
+
 /** @param {{shares: Share[], onChange: () => Promise<void>}} properties */
 function Shares({ shares, onChange }) {
     if (shares.length === 0) return null;
@@ -99,7 +114,7 @@ function Shares({ shares, onChange }) {
                     <li key=${share._id} data-share=${share._id}>
                         <div>
                             <span dir="auto">${share.name ?? t("sharing.gone")}</span>
-                            <small>${[t(`sharing.${share.status}`), share.hasPassword && t("state.password"), share.expiresAt !== null && dateAndTime(share.expiresAt)].filter(Boolean).join(" · ")}</small>
+                            <small>${detailsOf(share)}</small>
                         </div>
                         <${Confirmation} label=${t("sharing.revoke")} about=${t("sharing.revokeOf", { name })} question=${t("sharing.revokeText")} action=${() => revoke(share)} />
                     </li>
