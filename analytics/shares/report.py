@@ -45,6 +45,7 @@ _COLUMNS = (
     Column("value", "text"),
     Column("clicks", "integer"),
     Column("uniqueClicks", "integer"),
+    Column("isRest", "flag"),
 )
 
 
@@ -123,15 +124,16 @@ def as_csv(report: SharedReport) -> bytes:
     return writer.start() + writer.rows(list(_rows(report.figures)))
 
 
-def _rows(figures: dict[str, Any]) -> Iterator[tuple[str, str, int, int | None]]:
-    yield "total", "", figures["totalClicks"], figures["uniqueClicks"]
-    yield "scans", "", figures["scans"], None
+def _rows(figures: dict[str, Any]) -> Iterator[tuple[str, str, int, int | None, bool]]:
+    yield "total", "", figures["totalClicks"], figures["uniqueClicks"], False
+    yield "scans", "", figures["scans"], None, False
     for step in figures["clicksByDate"]:
-        yield "clicksByDate", step["date"], step["clicks"], step["uniqueClicks"]
+        yield "clicksByDate", step["date"], step["clicks"], step["uniqueClicks"], False
     for name, fields in LISTS.items():
         for row in figures[name]:
-            yield name, " ".join(dict.fromkeys(row[field] for field in fields)), row["clicks"], None
+            value = " ".join(dict.fromkeys(row[field] for field in fields))
+            yield name, value, row["clicks"], None, row.get("isRest", False)
     for row in figures["topUrls"]:
-        yield "topUrls", row["shortUrl"], row["clicks"], row["uniqueClicks"]
+        yield "topUrls", row["shortUrl"], row["clicks"], row["uniqueClicks"], False
     if (others := figures["otherUrls"])["clicks"]:
-        yield "otherUrls", "", others["clicks"], others["uniqueClicks"]
+        yield "otherUrls", "", others["clicks"], others["uniqueClicks"], True

@@ -65,7 +65,8 @@ def checked(response: HttpResponse) -> str:
 
 def rows(path: str) -> list[list[str]]:
     [head, *others] = csv.reader(read(f"{path}.csv").splitlines())
-    assert head == ["list", "value", "clicks", "uniqueClicks"]
+    assert head == ["list", "value", "clicks", "uniqueClicks", "isRest"]
+    assert {row.pop() for row in others} <= {"true", "false"}
     return others
 
 
