@@ -68,7 +68,7 @@ def test_a_link_is_shared_read_and_revoked(
         check(public)
         with public.expect_download() as download:
             public.get_by_role("button", name="Download as CSV").click()
-        assert download.value.path().read_text().splitlines()[1] == "total,,4,3"
+        assert download.value.path().read_text().splitlines()[1] == "total,,4,3,false"
         assert public.context.cookies() == []
         entry.get_by_role("button").click()
         page.locator("dialog[open] .danger").click()
