@@ -210,10 +210,6 @@ def of_tags(owner: Workspace, keys: Sequence[str]) -> Scope:
     return _found(_TAGGED, values, owner.pk)
 
 
-def of_nothing(owner: int) -> Scope:
-    return Scope("SELECT 0::bigint AS link_id WHERE false", {}, 0, owner)
-
-
 def of_workspace(owner: Workspace, selection: Selection) -> Scope:
     """One query. Raises NotFound for a domain that the caller does not have."""
     limits, values = condition_of(owner.key)

@@ -84,9 +84,12 @@ def note_change_of_everything() -> None:
     mapped().header[_EVERYTHING] = secrets.randbits(63)
 
 
-def note_heard() -> None:
-    """Record a contact: every change that was committed before this call has reached the version counters."""
-    mapped().header[HEARD] = microseconds()
+def note_heard(asked_at: int | None = None) -> None:
+    """Record a contact: every change that was committed before ``asked_at`` has reached the version counters.
+
+    ``asked_at``: as of `microseconds`; None: now.
+    """
+    mapped().header[HEARD] = microseconds() if asked_at is None else asked_at
 
 
 def last_heard() -> int:

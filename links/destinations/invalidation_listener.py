@@ -81,7 +81,7 @@ class Follower:
         # The server does not repeat notifications that it sent while this process was not listening.
         state.note_gap(listening_since)
         cache_versions.expire_caches()
-        state.note_heard()
+        state.note_heard(listening_since)
         # In between, a worker may have cached again what this host remembered (`links.destinations.patience`).
         cache_versions.expire_caches()
         log.info("Following link changes.")
@@ -103,12 +103,14 @@ def _parameters() -> dict[str, Any]:
 def _heartbeat(listener: BoundedConnection, server: Server) -> None:
     """Query the server and apply the pending notifications, which it sends before its response. Raises Replaced."""
     vitals.beat()
+    # The response may come seconds later.
+    asked_at = state.microseconds()
     listener.execute("SELECT")
     for notification in listener.notifies(timeout=0):
         _apply(notification.payload)
     if primary.is_former(server.number):
         raise Replaced
-    state.note_heard()
+    state.note_heard(asked_at)
 
 
 def _apply(message: str) -> None:

@@ -35,7 +35,7 @@ def test_without_the_right_to_identify_the_server_changes_are_followed(
     restricted: dict[str, Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted: list[bool] = []
-    monkeypatch.setattr(state, "note_heard", lambda: noted.append(True))
+    monkeypatch.setattr(state, "note_heard", lambda asked_at: noted.append(True))
     follower = Follower()
     for _ in range(2):
         with BoundedConnection.connect(**restricted, autocommit=True) as listener:
