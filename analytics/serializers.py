@@ -241,7 +241,8 @@ class WorkspaceQuery(LinkSelection, OverviewQuery):
         choices=GROUPS,
         source="group",
         required=False,
-        help_text=f"Adds `groups`: the clicks by this property of the click, or of the link as it is now. {_OF_GROUPS}"
+        help_text=f"Adds `groups`: the clicks by this property of the click, or of the link as it is now (by utm"
+        f" parameters, as it was at the end of the day of the click). {_OF_GROUPS}"
         " A click on a link with several tags counts for each of them.",
     )
     limit = QueryInteger(

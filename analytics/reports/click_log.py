@@ -67,6 +67,11 @@ SELECT inside.* FROM chosen CROSS JOIN LATERAL (
 _OF_ALL = f"""
 SELECT link_id, {_COLUMNS.replace(" ", ", ")}, 0 AS turn FROM analytics_rawclick WHERE {_BOUNDS} LIMIT %(each)s
 """  # noqa: S608 # built from constants
+# Compares each with its days: to look each up among them would read them all again.
+_OF_ALL_ON_DAYS = f"""
+SELECT t.*, chosen.link_id IS NOT NULL AS is_chosen
+FROM ({_OF_ALL}) t LEFT JOIN chosen ON chosen.link_id = t.link_id{{on_days}}
+"""  # noqa: S608 # built from constants
 # Reads one page. The result has at least one row, and the last row that was read, too, whether it matches or not,
 # because the next page starts after it. Only the rows of the page get their texts: they are found in the table with
 # numbers, and then in the view by their position in the partition of their minute.
@@ -185,8 +190,8 @@ class ClickLog:
         self._has_conditions = bool(clicks.filters) or len(self._kinds) < len(Kind)
         condition, rows = meeting.condition, _OF_EACH if self._are_few else _OF_SOME
         if scope.number > SOME_LINKS:
-            rows = _OF_ALL
-            condition += " AND " + scope.contains("read")
+            rows = _OF_ALL_ON_DAYS if scope.has_days else _OF_ALL
+            condition += " AND " + ("read.is_chosen" if scope.has_days else scope.contains("read.link_id"))
         rows = rows.format(on_days=scope.on_days_of_clicks("t"))
         self._text = _PAGE.format(chosen=scope.chosen, rows=rows, texts=meeting.texts, condition=condition)
         self._values = scope.values | meeting.parameters | {"kinds": self._kinds, "owner": scope.owner}

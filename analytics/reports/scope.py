@@ -26,6 +26,12 @@ CHEAP_LINKS = 1_000
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
 _TAGGED = "SELECT link_id FROM links_searchable WHERE owner_id = %(owner)s AND tag_keys && %(tags)s::text[]"
+# An index finds the links of some tags. Of more, it is faster to hash them than to compare each link with all.
+SOME_TAGS = 50
+_TAGGED_WITH_MANY = """
+SELECT link_id FROM links_searchable
+WHERE owner_id = %(owner)s AND EXISTS (SELECT FROM unnest(tag_keys) tag WHERE tag = ANY(%(tags)s::text[]))
+"""
 # Of links with certain utm parameters, the days on which they had them.
 _WITH_UTM = """
 SELECT l.id AS link_id, coalesce(f.until, '-infinity') AS first_day, 'infinity'::date AS end_day
@@ -105,7 +111,8 @@ class Scope(NamedTuple):
     ``member``: whether it has the link of `links_searchable s`, in SQL. ``is_public``: anybody reads the report.
     ``reads_others``: to read the rows of all links and leave out those of others is faster than to look each link up.
     ``has_days``: ``links`` has the columns ``first_day`` and ``end_day``, the day after the last one. A link can have
-    several rows, whose days do not overlap. ``has_former_utm``: some links had other utm parameters.
+    several rows, whose days do not overlap: ``number`` counts these. ``has_former_utm``: some links had other utm
+    parameters.
     """
 
     links: str
@@ -127,12 +134,11 @@ class Scope(NamedTuple):
         values = self.values | {"rollup": -self.rollup}
         return self._replace(links=_ROLLUP, values=values, number=1, is_rolled=True)
 
-    def contains(self, clicks: str) -> str:
-        """Whether raw clicks of this name are of the links, in SQL."""
+    def contains(self, link: str) -> str:
+        """Whether the link is one of the links, in SQL. Not for links with days."""
         if self.links == _LISTED:
-            return f"{clicks}.link_id = ANY(%(link_id)s::bigint[])"
-        of_link = f"chosen.link_id = {clicks}.link_id{self.on_days_of_clicks(clicks)}"
-        return f"EXISTS (SELECT FROM ({self.links}) chosen WHERE {of_link} OFFSET 0)"
+            return f"{link} = ANY(%(link_id)s::bigint[])"
+        return f"EXISTS (SELECT FROM ({self.links}) chosen WHERE chosen.link_id = {link} OFFSET 0)"
 
     def on_days(self, day: str) -> str:
         """The end of a condition on rows of this day and on the CTE ``chosen``, in SQL."""
@@ -146,7 +152,7 @@ class Scope(NamedTuple):
         if not self.has_days:
             return self.of_chosen
         of_link = f"chosen.link_id = {clicks}.link_id{self.on_days_of_clicks(clicks)}"
-        return f"EXISTS (SELECT FROM chosen WHERE {of_link})"
+        return f"({self.of_chosen} AND EXISTS (SELECT FROM chosen WHERE {of_link}))"
 
     def has_link_of(self, rows: str) -> str:
         """Whether the roll-up has the link of a row of this CTE, in SQL. An index tells that of all rows at once."""
@@ -187,11 +193,12 @@ class Scope(NamedTuple):
         if self.is_rolled:
             return f"SELECT {names} FROM {table} t WHERE t.link_id = %(rollup)s AND {condition}"  # noqa: S608 # constants
         on_days = self.on_days_of_clicks("t") if table == "analytics_rawclick" else self.on_days("t.day")
-        if not self.are_few and self.has_days:
-            of_link = f"chosen.link_id = t.link_id{on_days}"
-            return f"SELECT {names} FROM {table} t JOIN chosen ON {of_link} WHERE {condition}"  # noqa: S608 # constants
         if not self.are_few:
-            return f"SELECT {names} FROM {table} t WHERE {self.of_chosen} AND {condition}"  # noqa: S608 # constants
+            rows = f"SELECT {names} FROM {table} t WHERE {self.of_chosen} AND {condition}"  # noqa: S608 # constants
+            if not self.has_days:
+                return rows
+            rows = f"SELECT * FROM {table} t WHERE {self.of_chosen} AND {condition} OFFSET 0"  # noqa: S608 # constants
+            return f"SELECT {names} FROM ({rows}) t JOIN chosen ON chosen.link_id = t.link_id{on_days}"  # noqa: S608 # as above
         # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.
         return f"""
         SELECT {names} FROM chosen CROSS JOIN LATERAL (
@@ -207,7 +214,7 @@ def of_link(link: Link) -> Scope:
 def of_tags(owner: Workspace, keys: Sequence[str]) -> Scope:
     """The links that have any of these tags. One query."""
     values: dict[str, Any] = {"owner": owner.pk, "tags": list(keys)}
-    return _found(_TAGGED, values, owner.pk)
+    return _found(_TAGGED if len(keys) <= SOME_TAGS else _TAGGED_WITH_MANY, values, owner.pk)
 
 
 def of_workspace(owner: Workspace, selection: Selection) -> Scope:

@@ -49,8 +49,8 @@ def recent_report(share: Share, subject: SavedView | Link, reader: str) -> Kept:
     with reading.admit(reader):
         # Another reader may have read it meanwhile.
         if (kept := _current(key)) is None:
-            read_at = timezone.now()
-            kept = Kept(read_report(share, subject), read_at, time.monotonic() + SECONDS)
+            read_at, until = timezone.now(), time.monotonic() + SECONDS
+            kept = Kept(read_report(share, subject), read_at, until)
             _kept.put(key, kept)
     return kept
 

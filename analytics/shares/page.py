@@ -75,7 +75,11 @@ def _answer(request: HttpRequest, token: str, *, is_file: bool) -> HttpResponse:
                 ),
                 share,
             )
-        kept = recent_report(share, subject, f"network {customer_network(address)}")
+        try:
+            kept = recent_report(share, subject, f"network {customer_network(address)}")
+        except NotFound:
+            # Such as its domain.
+            return refuse(request, refusals.UNREADABLE)
     except TooManyAtOnce:
         return _refuse_while_busy(request)
     except Unavailable:

@@ -180,9 +180,10 @@ def open_share(token: str) -> tuple[Share, SavedView | Link]:
             raise ShareEnded
         raise share_not_found()
     [listed] = _with_subjects(share.owner, [share])
-    if listed.status != "active" or listed.subject is None:
+    subject = listed.subject
+    if listed.status == "expired" or listed.is_banned or subject is None or not is_shown(subject):
         raise ShareEnded
-    return share, listed.subject
+    return share, subject
 
 
 def delete_dead_shares() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.dispatch import receiver
 
@@ -136,17 +137,17 @@ class Templates:
                 for address in addresses_of(remaining)
                 if not address.field.startswith("preview.")
             ]
-            if (link := self._links.get(public_id or "")) is not None:
+            if (link := self._links.get(parse_public_id(public_id or ""))) is not None:
                 urls += kept_urls(link, remaining)
             _refuse_destinations(template, utm, urls)
             remaining["utm"] = utm
         return remaining
 
     @cached_property
-    def _links(self) -> dict[str, Link]:
+    def _links(self) -> dict[UUID | None, Link]:
         identifiers = [identifier for text in self._changed if (identifier := parse_public_id(text))]
         links = Link.objects.visible_to(self._owner).filter(public_id__in=identifiers) if identifiers else ()
-        return {str(link.public_id): link for link in links}
+        return {link.public_id: link for link in links}
 
     def _template(self, public_id: str) -> UtmTemplate:
         if public_id not in self._known:

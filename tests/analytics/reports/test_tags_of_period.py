@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from accounts.rights import Scope
 from accounts.services import NewAccount
-from analytics.reports import figures
+from analytics.reports import figures, scope
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import key_client_in
 from testing.analytics.facts import Fact, record
@@ -32,9 +32,15 @@ def listed(api: APIClient, **query: object) -> dict[str, tuple[int, int]]:
     return {tag["name"]: (tag["clicks"], tag["uniqueClicks"]) for tag in response.json()["data"]["tags"]}
 
 
+@pytest.mark.parametrize("some_tags", [scope.SOME_TAGS, 0], ids=["some tags", "many tags"])
 def test_tags_have_the_clicks_of_a_period(
-    api: APIClient, strange_api: APIClient, make_link: MakeLink
+    api: APIClient,
+    strange_api: APIClient,
+    make_link: MakeLink,
+    some_tags: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(scope, "SOME_TAGS", some_tags)
     today = datetime.now(UTC).replace(hour=12) - timedelta(days=1)
     both, mail, plain = (make_link(tags=tags)["_id"] for tags in (["Spring", "mail"], ["mail"], []))
     make_link(tags=["unused"])

@@ -161,7 +161,7 @@ def test_a_share_whose_report_is_refused_is_not_active(
     SavedView.objects.filter(public_id=by_hour).update(report={"startDate": "2020-01-01", "interval": "hour"})
     assert api.delete(f"/api/domains/{domain}").status_code == 200
     assert [each["status"] for each in listed(api)] == ["unavailable", "unavailable"]
-    assert [reader().get(address).status_code for address in (path, of_domain)] == [410, 410]
+    assert [reader().get(address).status_code for address in (path, of_domain)] == [409, 409]
 
 
 def test_strangers_find_and_share_nothing(

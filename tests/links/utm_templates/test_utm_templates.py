@@ -249,7 +249,8 @@ def test_values_of_the_destination_itself_are_refused_if_visitors_would_get_them
         assert api.post("/api/urls", {**fields, **named}).json()["errors"] == refusal
         assert create_many(api, [{**fields, **named}])[0]["errors"] == refusal
         link = make_link(**fields)
-        assert api.put(f"/api/urls/{link['_id']}", named).json()["errors"] == refusal
+        for identifier in (link["_id"], link["_id"].upper()):
+            assert api.put(f"/api/urls/{identifier}", named).json()["errors"] == refusal
         assert update(api, {"_id": link["_id"], **named})[0]["errors"] == refusal
         assert (
             api.put(f"/api/urls/{link['_id']}", {**named, "utm": {"campaign": "spring"}}).status_code == 200
