@@ -153,8 +153,8 @@ class _WritableFields(Object):
         source="utm_template_id",
         required=False,
         allow_null=True,
-        help_text="The `_id` of a UTM template, for this call: it completes `utm`, and refuses other values than it"
-        " allows.",
+        help_text="The `_id` of a UTM template, for this call: it completes the `utm` that is sent, and refuses other"
+        " values than it allows. An update without `utm` replaces that of the link.",
     )
 
 

@@ -75,9 +75,10 @@ describe_requests = describe(
     "History",
     list=Operation(
         "listRequests",
-        "List the API requests of the workspace's keys, newest first.",
+        "List the API requests of the workspace's keys, those stored last first.",
         "One page; more pages follow as long as `nextCursor` is not null.",
-        description="Requests by API key in this workspace, some seconds after their responses: those of tokens and"
+        description="Requests by API key in this workspace, some seconds after their responses: each worker stores"
+        " its latest at once, so requests of some seconds can be out of order. Those of tokens and"
         " refused credentials are not in the list. It has neither bodies nor addresses nor queries. Filters combine."
         f" Of a workspace, the newest {MAX_KEPT} are kept, for as many days as the operator says (by default 30). A"
         " host that is overloaded or loses its database may leave requests out.",

@@ -16,9 +16,9 @@ name_choices("ShareStatus", STATUSES)
 _BAD = [
     invalid("viewId", "one_of", "Send either viewId or urlId."),
     invalid("viewId", "invalid_report", "The report of the view is not valid: country."),
-    *(invalid(name, "id", str(PublicIdField.default_error_messages["id"])) for name in ("viewId", "urlId")),
 ]
 _BAD_SETTINGS = [
+    *(invalid(name, "id", str(PublicIdField.default_error_messages["id"])) for name in ("viewId", "urlId")),
     invalid("expiresAt", "past", "Must be in the future."),
     invalid("timezone", "zone", str(ZoneNameField.default_error_messages["zone"])),
 ]
@@ -56,7 +56,10 @@ describe_shares = describe(
         "The share.",
         description="Fields that are not sent keep their values. The address stays the same.",
         examples=[{"period": "90d", "password": None}],
-        errors=_BAD_SETTINGS,
+        errors=[
+            *_BAD_SETTINGS,
+            *(invalid(name, "immutable", "Cannot be changed.") for name in ("viewId", "urlId")),
+        ],
     ),
     destroy=Operation(
         "deleteShare",

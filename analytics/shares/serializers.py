@@ -38,6 +38,13 @@ class UpdateShareSerializer(Closed):
         source="no_index", required=False, help_text="Whether search engines are told to ignore the page."
     )
 
+    viewId = PublicIdField(
+        source="view_id", required=False, allow_null=True, help_text="As it is: it cannot be changed."
+    )
+    urlId = PublicIdField(
+        source="url_id", required=False, allow_null=True, help_text="As it is: it cannot be changed."
+    )
+
     def validate_expiresAt(self, value: datetime | None) -> datetime | None:  # noqa: N802 # the name of the field
         if value is not None and value <= timezone.now():
             self.fail("past")

@@ -141,8 +141,12 @@ def create_share(*, owner: Workspace, password: str | None = None, **fields: Any
 
 
 def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> Listed:
-    """Raises NotFound, InvalidFields, or ScopeRequired if the caller could not read the report itself."""
+    """Raises NotFound, InvalidFields, or ScopeRequired if the caller could not read the report itself.
+
+    A view or link that is sent back must be that of the share.
+    """
     values = dict(changes)
+    sent = {name: values.pop(name) for name in ("view_id", "url_id") if name in values}
     if "password" in values:
         values["password"] = _hashed(values["password"])
 
@@ -150,6 +154,10 @@ def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]
         name_author()
         share = _found(owner, public_id, lock=True)
         require_scope(owner, Scope.ANALYTICS_READ)
+        own = {"view_id": share.view_id, "url_id": share.url_id}
+        fields = {"view_id": "viewId", "url_id": "urlId"}
+        if other := [name for name, value in sent.items() if parse_public_id(value or "") != own[name]]:
+            raise InvalidFields(FieldError(fields[name], "immutable", "Cannot be changed.") for name in other)
         for name, value in values.items():
             setattr(share, name, value)
         subject = _with_subjects(owner, [share])[0].subject

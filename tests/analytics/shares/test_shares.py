@@ -164,6 +164,22 @@ def test_a_share_whose_report_is_refused_is_not_active(
     assert [reader().get(address).status_code for address in (path, of_domain)] == [409, 409]
 
 
+def test_a_share_keeps_its_subject(api: APIClient, make_link: MakeLink) -> None:
+    link, other = make_link()["_id"], make_link()["_id"]
+    _, shared = share(api, urlId=link)
+    address = f"/api/analytics/shares/{shared['_id']}"
+    assert api.patch(address, {**shared, "noIndex": False}).status_code == 200
+    view = create_view(api)
+    for sent, field in (
+        ({"urlId": other}, "urlId"),
+        ({"urlId": None}, "urlId"),
+        ({"viewId": view}, "viewId"),
+    ):
+        refused = api.patch(address, {**sent, "noIndex": True})
+        assert (refused.status_code, broken_rules(refused)) == (400, [(field, "immutable")])
+    assert api.get(address).json()["data"]["share"]["noIndex"] is False
+
+
 def test_strangers_find_and_share_nothing(
     api: APIClient, strange_api: APIClient, make_link: MakeLink
 ) -> None:

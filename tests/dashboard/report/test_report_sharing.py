@@ -73,6 +73,7 @@ def test_a_link_is_shared_read_and_revoked(
         entry.get_by_role("button").click()
         page.locator("dialog[open] .danger").click()
         expect(entry).to_have_count(0)
+        expect(page.locator(".secret")).to_have_count(0)
         public.goto(shared)
         expect(public.get_by_role("heading")).to_have_text("No longer shared")
         assert reader.errors(401, 410) == []

@@ -8,13 +8,12 @@ import { call } from "../../core/api.js";
 export const listShares = async () => (await call("GET", "/analytics/shares")).shares;
 
 /**
- * The address of the new page.
+ * The new share, and the address of its page.
  * @param {ShareFields} body
  * @param {string} idempotencyKey
- * @returns {Promise<string>}
+ * @returns {Promise<{share: Share, address: string}>}
  */
-export const createShare = async (body, idempotencyKey) =>
-    (await call("POST", "/analytics/shares", { body, idempotencyKey })).address;
+export const createShare = (body, idempotencyKey) => call("POST", "/analytics/shares", { body, idempotencyKey });
 
 /** @param {string} id */
 export const deleteShare = id => call("DELETE", `/analytics/shares/${id}`);

@@ -17,6 +17,7 @@ import { createShare, deleteShare, listShares } from "./share_endpoints.js";
 
 /** @typedef {import("../../core/view_endpoints.js").SavedView} SavedView */
 /** @typedef {import("./share_endpoints.js").Share} Share */
+/** @typedef {import("../../core/html.js").Signal<string | null>} Known */
 
 /** The parameters of a report that a share of a link has of its own, or that its page does not show. */
 const OF_LINK = new Set(["period", "timezone", "interval", "compare"]);
@@ -25,20 +26,27 @@ const OF_LINK = new Set(["period", "timezone", "interval", "compare"]);
 export function Sharing({ urlId }) {
     const views = useLoaded(listViews);
     const shares = useLoaded(listShares);
+    // The new share, and the address of its page, which is shown once.
+    const made = useSignal(/** @type {string | null} */ (null));
+    const address = useSignal(/** @type {string | null} */ (null));
+    /** @param {string} id */
+    const onRevoked = async id => {
+        if (id === made.value) address.value = null;
+        await shares.refresh();
+    };
     return html`
-        ${views.value === null ? html`<${Pending} of=${views} />` : html`<${Form} urlId=${urlId} views=${views.value} onDone=${shares.refresh} />`}
-        ${shares.value === null ? html`<${Pending} of=${shares} />` : html`<${Shares} shares=${shares.value} onChange=${shares.refresh} />`}
+        ${views.value === null ? html`<${Pending} of=${views} />` : html`<${Form} urlId=${urlId} views=${views.value} made=${made} address=${address} onDone=${shares.refresh} />`}
+        ${shares.value === null ? html`<${Pending} of=${shares} />` : html`<${Shares} shares=${shares.value} onRevoked=${onRevoked} />`}
     `;
 }
 
-/** @param {{urlId: string | null, views: SavedView[], onDone: () => Promise<void>}} properties */
-function Form({ urlId, views, onDone }) {
+/** @param {{urlId: string | null, views: SavedView[], made: Known, address: Known, onDone: () => Promise<void>}} properties */
+function Form({ urlId, views, made, address, onDone }) {
     const sending = useMemo(() => new Sending(), []);
     const name = useSignal("");
     const password = useSignal("");
     const expiresAt = useSignal("");
     const noIndex = useSignal(true);
-    const address = useSignal(/** @type {string | null} */ (null));
     const report = reportOf(query.value);
     const { zone } = periodOf(query.value);
     const isOfLink = urlId !== null && Object.keys(report).every(parameter => OF_LINK.has(parameter));
@@ -59,7 +67,9 @@ function Form({ urlId, views, onDone }) {
                 const kept = { name: name.value.trim(), filters: {}, report: { timezone: zone, ...selection } };
                 subject = { viewId: (await createView(kept)).view._id };
             }
-            address.value = await createShare({ ...subject, ...common }, sending.idempotencyKey);
+            const created = await createShare({ ...subject, ...common }, sending.idempotencyKey);
+            made.value = created.share._id;
+            address.value = created.address;
         });
         await onDone();
     };
@@ -96,14 +106,14 @@ function detailsOf({ status, hasPassword, period, viewId, createdAt, expiresAt }
         .join(" · ");
 }
 
-/** @param {{shares: Share[], onChange: () => Promise<void>}} properties */
-function Shares({ shares, onChange }) {
+/** @param {{shares: Share[], onRevoked: (id: string) => Promise<void>}} properties */
+function Shares({ shares, onRevoked }) {
     if (shares.length === 0) return null;
     /** @param {Share} share */
     const revoke = async ({ _id }) => {
         await deleteShare(_id);
         toast(t("sharing.revoked"));
-        await onChange();
+        await onRevoked(_id);
     };
     return html`
         <h2>${t("sharing.list")}</h2>
