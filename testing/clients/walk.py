@@ -152,6 +152,7 @@ WALK = [
     # Tags and views.
     step("listTags"),
     step("iterateTags", query={"limit": 1}),
+    step("downloadTags", **_FILE),
     step("getTag", "sale"),
     step("updateTag", "sale", body={"color": "#1A2B3C"}),
     step("deleteTag", "old", save={"tagChange": "data.change._id"}),

@@ -17,7 +17,7 @@ from links.availability import Status
 from links.models import Link
 from links.operators import ban_link
 from tests.links.exports import export
-from tests.links.test_status import listed
+from tests.links.statuses import listed
 
 MakeLink = Callable[..., dict[str, Any]]
 GOOD, EVIL = "https://good.example/", "https://evil.example/"

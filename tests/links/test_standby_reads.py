@@ -123,7 +123,7 @@ def test_a_standby_that_dies_between_the_statements_of_a_list_is_replaced(
     # By the ORM, and in a transaction of its own.
     monkeypatch.setattr(views, "count_domains", dying(views.count_domains))
     monkeypatch.setattr(listing, "_with_clicks", dying(listing._with_clicks))
-    for path in ("/api/urls", "/api/urls/stats", "/api/tags?withClicks=true"):
+    for path in ("/api/urls", "/api/urls/stats", "/api/tags?clicks=true"):
         monkeypatch.setattr(standby_reads, "_standby", standby_reads._Standby())
         response = api.get(path)
         assert (response.status_code, LAG in response) == (200, False)

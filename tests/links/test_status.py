@@ -26,6 +26,7 @@ from testing.links.calls import put, whole
 from testing.links.many import create_many, imported, results
 from testing.refusals import broken_rules
 from tests.links.exports import export
+from tests.links.statuses import listed
 
 MakeLink = Callable[..., dict[str, Any]]
 URL = "https://example.com/"
@@ -48,15 +49,6 @@ def closed_by_title(make_link: MakeLink, brand: Domain) -> dict[str, str]:
     ClickCounter.objects.filter(link__title="limit_reached").update(clicks=1)
     Domain.objects.filter(pk=brand.pk).update(status="inactive")
     return {**ALL, "plain": "active", "banned by host": "banned"}
-
-
-def listed(client: APIClient, **query: Any) -> dict[str, str]:
-    response = client.get("/api/urls", {"limit": 100, **query})
-    assert response.status_code == 200, response.json()
-    data = response.json()["data"]
-    urls = {url["title"]: url["status"] for url in data["urls"]}
-    assert data["pagination"]["total"] == len(urls)
-    return urls
 
 
 def test_every_answer_about_a_link_has_the_same_status(
