@@ -46,10 +46,11 @@ def overview(
     group: str | None = None,
 ) -> Grouped:
     """Like `reads.overview`. Raises InvalidFields, too, if the report would not be exact or costs too much."""
-    if not clicks and _had_always(link, utm) and group is None:
+    scope = scope_with(link, utm)
+    if not clicks and not scope.has_days and group is None:
         return Grouped(reads.overview(link, query, limit))
     wanted = wanted_for(group, [*reads.TOP, *_COMPLETE], _COMPLETE, limit)
-    report = figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
+    report = figures(scope, _period(link, query), query, clicks, wanted)
     by_branch = reads.branches(link, *(reads.by_name(report.counts[breakdown]) for breakdown in _BRANCHES))
     whole = Overview(
         report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
@@ -61,10 +62,11 @@ def totals(
     link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition]
 ) -> Overview | Figures:
     """Like `overview`, but without its lists of values and branches."""
-    if not clicks and _had_always(link, utm):
+    scope = scope_with(link, utm)
+    if not clicks and not scope.has_days:
         return reads.totals(link, query)
     wanted = Wanted(reads.SUMMED, reads.SUMMED, limit=0)
-    return figures(scope_with(link, utm), _period(link, query), query, clicks, wanted)
+    return figures(scope, _period(link, query), query, clicks, wanted)
 
 
 def agents(
@@ -73,12 +75,12 @@ def agents(
     """Like `reads.agents`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
     if not clicks and not utm:
         return reads.agents(link, query)
-    if _are_of(clicks, _CLIENT) and _had_always(link, utm):
+    scope = scope_with(link, utm)
+    if _are_of(clicks, _CLIENT) and not scope.has_days:
         values = reads.values(link, query, Breakdown.CLIENT)
         parts = ((dict(zip(_CLIENT, value.name.split("\t"), strict=True)), value.clicks) for value in values)
         return _fold(parts, clicks.filters, _CLIENT, limit)
-    scope, period = scope_with(link, utm), _period(link, query)
-    return figures(scope, period, query, clicks, Wanted(reads.AGENTS, (), limit)).counts
+    return figures(scope, _period(link, query), query, clicks, Wanted(reads.AGENTS, (), limit)).counts
 
 
 def places(
@@ -87,12 +89,12 @@ def places(
     """Like `reads.places`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
     if not clicks and not utm:
         return reads.places(link, query, limit)
-    if _are_of(clicks, {"country", "continent", "region", "city"}) and _had_always(link, utm):
+    scope = scope_with(link, utm)
+    if _are_of(clicks, {"country", "continent", "region", "city"}) and not scope.has_days:
         values = reads.values(link, query, Breakdown.PLACE)
         parts = ((_place(value.name), value.clicks) for value in values)
         return _fold(parts, clicks.filters, _PLACE, limit)
-    scope, period = scope_with(link, utm), _period(link, query)
-    return figures(scope, period, query, clicks, Wanted(reads.PLACES, (), limit)).counts
+    return figures(scope, _period(link, query), query, clicks, Wanted(reads.PLACES, (), limit)).counts
 
 
 def _place(value: str) -> dict[str, str]:
@@ -109,14 +111,12 @@ def _place(value: str) -> dict[str, str]:
     }
 
 
-def _had_always(link: Link, utm: Mapping[str, Condition]) -> bool:
-    has_now = all(condition.holds(link.utm.get(key) or UNSET) for key, condition in utm.items())
-    return has_now and not (utm and FormerUtm.objects.filter(link_id=link.pk).exists())
-
-
 def scope_with(link: Link, utm: Mapping[str, Condition]) -> Scope:
-    """The link on the days on which it had these utm parameters."""
-    return of_link(link) if _had_always(link, utm) else of_link_with(link, utm)
+    """The link on the days on which it had these utm parameters; without days if it always had."""
+    has_now = all(condition.holds(link.utm.get(key) or UNSET) for key, condition in utm.items())
+    if has_now and not (utm and FormerUtm.objects.filter(link_id=link.pk).exists()):
+        return of_link(link)
+    return of_link_with(link, utm)
 
 
 def _period(link: Link, query: RequestedRange) -> Period:

@@ -194,11 +194,11 @@ class Scope(NamedTuple):
             return f"SELECT {names} FROM {table} t WHERE t.link_id = %(rollup)s AND {condition}"  # noqa: S608 # constants
         on_days = self.on_days_of_clicks("t") if table == "analytics_rawclick" else self.on_days("t.day")
         if not self.are_few:
-            rows = f"SELECT {names} FROM {table} t WHERE {self.of_chosen} AND {condition}"  # noqa: S608 # constants
+            of_links = f"{table} t WHERE {self.of_chosen} AND {condition}"
             if not self.has_days:
-                return rows
-            rows = f"SELECT * FROM {table} t WHERE {self.of_chosen} AND {condition} OFFSET 0"  # noqa: S608 # constants
-            return f"SELECT {names} FROM ({rows}) t JOIN chosen ON chosen.link_id = t.link_id{on_days}"  # noqa: S608 # as above
+                return f"SELECT {names} FROM {of_links}"  # noqa: S608 # constants
+            of_links = f"(SELECT * FROM {of_links} OFFSET 0) t"  # noqa: S608 # constants
+            return f"SELECT {names} FROM {of_links} JOIN chosen ON chosen.link_id = t.link_id{on_days}"  # noqa: S608 # as above
         # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.
         return f"""
         SELECT {names} FROM chosen CROSS JOIN LATERAL (

@@ -75,6 +75,10 @@ def share_not_found() -> NotFound:
     return NotFound("Share not found.")
 
 
+# What a share shows, by column and by the name in the API.
+_SUBJECTS = {"view_id": "viewId", "url_id": "urlId"}
+
+
 class Listed(NamedTuple):
     """A share with its subject, a view or a link. None: it is gone, and the share shows nothing.
 
@@ -108,12 +112,12 @@ def address_of(token: str) -> str:
 
 def list_shares(owner: Workspace) -> list[Listed]:
     """All within the limits of the caller's key, the newest first. Four queries."""
-    return _with_subjects(owner, _visible_to(owner).order_by("-pk"))
+    return _listed(owner, _visible_to(owner).order_by("-pk"))
 
 
 def get_share(owner: Workspace, public_id: str) -> Listed:
     """Raises NotFound."""
-    return _with_subjects(owner, [_found(owner, public_id)])[0]
+    return _listed(owner, [_found(owner, public_id)])[0]
 
 
 def create_share(*, owner: Workspace, password: str | None = None, **fields: Any) -> NewShare:
@@ -146,7 +150,7 @@ def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]
     A view or link that is sent back must be that of the share.
     """
     values = dict(changes)
-    sent = {name: values.pop(name) for name in ("view_id", "url_id") if name in values}
+    sent = {name: values.pop(name) for name in _SUBJECTS if name in values}
     if "password" in values:
         values["password"] = _hashed(values["password"])
 
@@ -154,13 +158,15 @@ def change_share(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]
         name_author()
         share = _found(owner, public_id, lock=True)
         require_scope(owner, Scope.ANALYTICS_READ)
-        own = {"view_id": share.view_id, "url_id": share.url_id}
-        fields = {"view_id": "viewId", "url_id": "urlId"}
-        if other := [name for name, value in sent.items() if parse_public_id(value or "") != own[name]]:
-            raise InvalidFields(FieldError(fields[name], "immutable", "Cannot be changed.") for name in other)
+        if other := [
+            name for name, sent_id in sent.items() if parse_public_id(sent_id or "") != getattr(share, name)
+        ]:
+            raise InvalidFields(
+                FieldError(_SUBJECTS[name], "immutable", "Cannot be changed.") for name in other
+            )
         for name, value in values.items():
             setattr(share, name, value)
-        subject = _with_subjects(owner, [share])[0].subject
+        [(_, subject, _)] = _with_subjects(owner, [share])
         if subject is not None and {"period", "timezone"} & values.keys():
             query_of(subject, share.period, share.timezone)
         share.save(update_fields=[*values, "updated_at"])
@@ -187,9 +193,8 @@ def open_share(token: str) -> tuple[Share, SavedView | Link]:
         if EndedShare.objects.filter(digest=digest).exists():
             raise ShareEnded
         raise share_not_found()
-    [listed] = _with_subjects(share.owner, [share])
-    subject = listed.subject
-    if listed.status == "expired" or listed.is_banned or subject is None or not is_shown(subject):
+    [(_, subject, is_banned)] = _with_subjects(share.owner, [share])
+    if share.is_expired or is_banned or subject is None or not is_shown(subject):  # type: ignore[attr-defined] # annotated
         raise ShareEnded
     return share, subject
 
@@ -245,7 +250,19 @@ def _found(owner: Workspace, public_id: str, *, lock: bool = False) -> Share:
     return share
 
 
-def _with_subjects(owner: Workspace, shares: Iterable[Share]) -> list[Listed]:
+def _listed(owner: Workspace, shares: Iterable[Share]) -> list[Listed]:
+    found = _with_subjects(owner, shares)
+    domains = _domains_of(owner, (subject for _, subject, _ in found if subject is not None))
+    return [
+        Listed(share, subject, is_banned, subject is not None and _answers(share, subject, domains))
+        for share, subject, is_banned in found
+    ]
+
+
+def _with_subjects(
+    owner: Workspace, shares: Iterable[Share]
+) -> list[tuple[Share, SavedView | Link | None, bool]]:
+    """Each share with its subject, and whether that is banned."""
     listed = list(shares)
     views = {share.view_id for share in listed if share.view_id is not None}
     links = {share.url_id for share in listed if share.url_id is not None}
@@ -263,17 +280,8 @@ def _with_subjects(owner: Workspace, shares: Iterable[Share]) -> list[Listed]:
             subjects[link.public_id] = link
             if link.ban_reason is not None:
                 banned.add(link.public_id)
-    domains = _domains_of(owner, subjects.values())
-    found_subjects = [(share, subjects.get(share.view_id or share.url_id)) for share in listed]
-    return [
-        Listed(
-            share,
-            subject,
-            (share.view_id or share.url_id) in banned,
-            subject is not None and _answers(share, subject, domains),
-        )
-        for share, subject in found_subjects
-    ]
+    named = [(share, share.view_id or share.url_id) for share in listed]
+    return [(share, subjects.get(name), name in banned) for share, name in named]
 
 
 def _domains_of(owner: Workspace, subjects: Iterable[SavedView | Link]) -> set[str]:

@@ -10,11 +10,3 @@ BEGIN
 END $$;
 CREATE TRIGGER links_record_former_utm AFTER UPDATE OF utm ON links_link FOR EACH ROW
     WHEN (OLD.utm <> NEW.utm) EXECUTE FUNCTION links_record_former_utm();
-
-CREATE FUNCTION links_move_former_utm() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE links_formerutm SET owner_id = NEW.owner_id WHERE link_id = NEW.id;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER links_move_former_utm AFTER UPDATE OF owner_id ON links_link FOR EACH ROW
-    WHEN (OLD.owner_id <> NEW.owner_id) EXECUTE FUNCTION links_move_former_utm();

@@ -34,13 +34,15 @@ CREATE TRIGGER links_forget_health AFTER UPDATE OF destination, target_url, heal
     WHEN (OLD.destination <> NEW.destination OR OLD.health_check IS DISTINCT FROM NEW.health_check)
     EXECUTE FUNCTION links_forget_health();
 
-CREATE FUNCTION links_move_health() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Rows that name the workspace of their link move with it.
+CREATE FUNCTION links_move_rows() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE links_linkhealth SET owner_id = NEW.owner_id WHERE link_id = NEW.id;
+    UPDATE links_formerutm SET owner_id = NEW.owner_id WHERE link_id = NEW.id;
     RETURN NULL;
 END $$;
-CREATE TRIGGER links_move_health AFTER UPDATE OF owner_id ON links_link FOR EACH ROW
-    WHEN (OLD.owner_id <> NEW.owner_id) EXECUTE FUNCTION links_move_health();
+CREATE TRIGGER links_move_rows AFTER UPDATE OF owner_id ON links_link FOR EACH ROW
+    WHEN (OLD.owner_id <> NEW.owner_id) EXECUTE FUNCTION links_move_rows();
 
 -- Nobody would find out that these destinations have recovered.
 CREATE FUNCTION links_end_checks() RETURNS trigger LANGUAGE plpgsql AS $$
